@@ -65,13 +65,8 @@ absl::Status CheckEtag(const Container& container, const std::string& etag) {
                    {{"container", container.id}, {"etag", current}});
 }
 
-absl::Status CheckNoHoldStands(const Transaction& transaction, const Container& container) {
-  const int64_t holds = transaction.holds().CountStanding(container.number);
-  if (holds == 0) return absl::OkStatus();
-  return MakeError(Reason::kHoldsStand,
-                   absl::StrCat("container \"", container.id, "\": ", holds,
-                                " holds stand on its items: release them, or set force"),
-                   {{"container", container.id}, {"holds", absl::StrCat(holds)}});
+int64_t StandingHolds(const Transaction& transaction, const Container& container) {
+  return transaction.holds().CountStanding(container.number);
 }
 
 // An older program would delete what must be held.
@@ -111,6 +106,18 @@ DoneStatus AnswerWith(std::shared_ptr<ContainerPtr> result, Done<ContainerPtr> d
 }
 
 }  // namespace
+
+bool TakesIndexAway(const ContainerSettings& present, const ContainerSettings& next) {
+  return present.indexing_mode != IndexingMode::kNone && next.indexing_mode == IndexingMode::kNone;
+}
+
+absl::Status CheckNoHoldStands(const Container& container, int64_t holds) {
+  if (holds == 0) return absl::OkStatus();
+  return MakeError(Reason::kHoldsStand,
+                   absl::StrCat("container \"", container.id, "\": ", holds,
+                                " holds stand on its items: release them, or set force"),
+                   {{"container", container.id}, {"holds", absl::StrCat(holds)}});
+}
 
 Containers::Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate,
                        const Tallies& tallies, const HoldTable& holds)
@@ -194,10 +201,8 @@ void Containers::Update(std::string id, Change change, absl::Time now, absl::Dur
     TTL_ASSIGN_OR_RETURN(Container container, FindAgain(transaction, *present));
     TTL_ASSIGN_OR_RETURN(const ContainerSettings settings, change(container));
     TTL_RETURN_IF_ERROR(ValidateSettings(settings));
-    const bool loses_index = settings.indexing_mode == IndexingMode::kNone &&
-                             container.settings.indexing_mode != IndexingMode::kNone;
-    if (loses_index && !force) {
-      TTL_RETURN_IF_ERROR(CheckNoHoldStands(transaction, container));
+    if (!force && TakesIndexAway(container.settings, settings)) {
+      TTL_RETURN_IF_ERROR(CheckNoHoldStands(container, StandingHolds(transaction, container)));
     }
     NoteHoldSettings(transaction, settings);
     if (settings.requires_holds && !container.settings.requires_holds) {
@@ -271,7 +276,9 @@ void Containers::Delete(std::string id, std::string etag, bool force, DoneStatus
   auto erase = [present, etag = std::move(etag), force](Transaction& transaction) -> absl::Status {
     TTL_ASSIGN_OR_RETURN(const Container container, FindAgain(transaction, *present));
     TTL_RETURN_IF_ERROR(CheckEtag(container, etag));
-    if (!force) TTL_RETURN_IF_ERROR(CheckNoHoldStands(transaction, container));
+    if (!force) {
+      TTL_RETURN_IF_ERROR(CheckNoHoldStands(container, StandingHolds(transaction, container)));
+    }
     transaction.EraseContainer(container);
     transaction.Put(PurgeKey(container.number), EncodePurge(/*is_container=*/true));
     PurgeIndex(container.index_number, transaction);

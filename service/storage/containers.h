@@ -24,6 +24,13 @@ class Tallies;
 class Transaction;
 class WakeSignal;
 
+// Whether an update from `present` to `next` takes the expiry index away.
+bool TakesIndexAway(const ContainerSettings& present, const ContainerSettings& next);
+
+// OK if `holds`, the number of holds that stand on items of `container`, is 0; else
+// FAILED_PRECONDITION, as Update() and Delete() answer without force.
+absl::Status CheckNoHoldStands(const Container& container, int64_t holds);
+
 // The containers: their lookup, and every change of a policy or pause. A change is validated
 // against the committed state, is durable when answered, and is visible to the next Find().
 // Update(), Delete() and the pauses close the delete gate first, wait for deletes in flight (at

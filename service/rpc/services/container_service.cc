@@ -164,7 +164,9 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
                        FindContainer(containers_, request.container().id()));
   TTL_ASSIGN_OR_RETURN(ContainerSettings settings, ApplyUpdate(update, *present));
   TTL_RETURN_IF_ERROR(ValidateSettings(settings));
-  if (!request.force()) TTL_RETURN_IF_ERROR(CheckNoneIsHeld(*present, settings));
+  if (!request.force() && TakesIndexAway(present->settings, settings)) {
+    TTL_RETURN_IF_ERROR(CheckNoHoldStands(*present, holds_.Counts(present->number).holds));
+  }
   *response.mutable_preview() = MakePreview(tallies_.View(present->number),
                                             present->settings.policy, settings, clock_.Read().now);
   // Returned with the present etag, so that the caller can make the change on condition that there
@@ -173,19 +175,6 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
   changed.settings = settings;
   *response.mutable_container() = View(changed);
   return absl::OkStatus();
-}
-
-absl::Status ContainerService::CheckNoneIsHeld(const Container& present,
-                                               const ContainerSettings& next) const {
-  const bool keeps_index = next.indexing_mode != IndexingMode::kNone ||
-                           present.settings.indexing_mode == IndexingMode::kNone;
-  const int64_t holds = keeps_index ? 0 : holds_.Counts(present.number).holds;
-  if (holds == 0) return absl::OkStatus();
-  return MakeError(Reason::kHoldsStand,
-                   absl::StrCat("indexing_mode is NONE and ", holds,
-                                " holds stand on items of the container: release them, or set "
-                                "force"),
-                   {{"container", present.id}, {"holds", absl::StrCat(holds)}});
 }
 
 void ContainerService::Delete(const std::string& author, const v1::DeleteContainerRequest& request,

@@ -53,10 +53,6 @@ class ContainerService final : public RpcService {
   absl::Status Preview(const v1::UpdateContainerRequest& request,
                        v1::UpdateContainerResponse& response) const;
 
-  // The refusal of an update that takes away the index of a container with holds, as the update
-  // itself is refused.
-  absl::Status CheckNoneIsHeld(const Container& present, const ContainerSettings& next) const;
-
   Containers& containers_;
   const Holds& holds_;
   const Tallies& tallies_;
