@@ -148,7 +148,7 @@ void ContainerService::Update(const std::string& author, const v1::UpdateContain
           spdlog::info("container updated: container={} old={} new={} brakes_pulled={}",
                        Quoted((*updated)->id, kMaxContainerIdBytes), Describe(*old_settings),
                        Describe((*updated)->settings), DescribePulledBrakes(**updated, now));
-          if (force && (*updated)->settings.indexing_mode == IndexingMode::kNone) {
+          if (force && TakesIndexAway(*old_settings, (*updated)->settings)) {
             LogForce(**updated, holds_.Counts((*updated)->number).holds, author);
           }
           *response.mutable_container() = View(**updated);

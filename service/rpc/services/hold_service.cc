@@ -33,6 +33,14 @@ absl::Status NoSuchHold(absl::string_view container, absl::string_view hold_id) 
       {{"container", std::string(container)}, {"hold_id", std::string(hold_id)}});
 }
 
+// `old` is the hold that was there before; null if there was none.
+void LogPlaced(absl::string_view container, const HoldPtr& old, const Hold& placed) {
+  spdlog::info("{}: container={} hold={} old={} new={}",
+               old == nullptr ? "hold placed" : "hold changed", QuotedContainer(container),
+               QuotedHold(placed.hold_id), old == nullptr ? "none" : Describe(*old),
+               Describe(placed));
+}
+
 // A token of a list of one container must be of that container.
 absl::Status CheckIsOf(const HoldPosition& position, const v1::ListHoldsRequest& request) {
   if (position.container.empty() || request.container().empty() ||
@@ -66,12 +74,12 @@ void HoldService::Place(const std::string& author, const v1::PlaceHoldRequest& r
   if (!hold.ok()) return done(hold.status());
   const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request.container());
   if (!container.ok()) return done(container.status());
+  const HoldPtr old = holds_.Find((*container)->number, request.hold_id());
   holds_.Place(request.container(), *std::move(hold), now,
-               [&response, id = request.container(),
+               [&response, id = request.container(), old,
                 done = std::move(done)](const absl::StatusOr<PlacedHold>& placed) mutable {
                  if (placed.ok()) {
-                   spdlog::info("hold placed: container={} hold={} new={}", QuotedContainer(id),
-                                QuotedHold(placed->hold->hold_id), Describe(*placed->hold));
+                   LogPlaced(id, old, *placed->hold);
                    *response.mutable_hold() = ToProto(*placed->hold, id);
                    for (const PlaceHoldResult result : placed->results) {
                      response.add_results(ToProto(result));

@@ -203,6 +203,19 @@ TEST_F(HoldServiceTest, AHoldSaysWhatItCoversAndWhatItFound) {
   EXPECT_THAT(all->results(), IsEmpty());
 }
 
+TEST_F(HoldServiceTest, AChangeOfAHoldIsLoggedWithWhatItWas) {
+  const CapturedLog log;
+  ASSERT_THAT(Place("h", "all_items: true until { seconds: 1900000000 }"), IsOk());
+  ASSERT_THAT(Place("h", "all_items: true"), IsOk());
+  const std::string first =
+      "{scope=all_items reason=\"an audit\" until=2030-03-17T17:46:40Z author=\"address:test\"}";
+  EXPECT_EQ(log.text(),
+            absl::StrCat("info hold placed: container=\"c\" hold=\"h\" old=none new=", first,
+                         "\ninfo hold changed: container=\"c\" hold=\"h\" old=", first,
+                         " new={scope=all_items reason=\"an audit\" until=released "
+                         "author=\"address:test\"}\n"));
+}
+
 TEST_F(HoldServiceTest, HoldsAreListedInTheirOrderInPages) {
   ASSERT_THAT(Call(sidecar_.containers(), &v1::ContainerService::Stub::CreateContainer,
                    Proto<v1::CreateContainerRequest>("container { id: 'b' }")),
@@ -314,8 +327,13 @@ TEST_F(HoldServiceTest, AnIndexWithHoldsIsTakenAwayByForceOnly) {
       "validate_only: true");
   EXPECT_THAT(Call(sidecar_.containers(), &v1::ContainerService::Stub::UpdateContainer, preview),
               StatusIs(absl::StatusCode::kFailedPrecondition));
+  const CapturedLog log;
   EXPECT_THAT(Update(none, "*", /*force=*/true), IsOk());
+  const std::string said = "holds disregarded because of force: container=\"c\" holds=1";
+  EXPECT_THAT(log.text(), HasSubstr(said));
   EXPECT_THAT(List(""), ElementsAre("c/h")) << "the hold is kept";
+  EXPECT_THAT(Update("show_held: true", "show_held", /*force=*/true), IsOk());
+  EXPECT_EQ(log.text().find(said), log.text().rfind(said)) << "there was no index to take away";
 }
 
 TEST_F(HoldServiceTest, AHoldStopsTheDeleteAndNotTheExpiry) {
