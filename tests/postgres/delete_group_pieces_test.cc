@@ -82,10 +82,11 @@ class DeleteGroupPiecesTest : public testing::Test {
     Open(Threads(), 60);
   }
 
+  // The sidecar learns that the group is deleted, so that it answers no hold on it.
   void Condemn() {
     OpenThreads();
     const v1::DeleteItemsResponse response = db_.DeleteAll("threads");
-    ASSERT_EQ(Outcomes(response), "THROTTLED DELETED") << response.DebugString();
+    ASSERT_EQ(Outcomes(response), "DELETED DELETED") << response.DebugString();
     ASSERT_EQ(Condemned(), "big");
   }
 
@@ -100,7 +101,7 @@ class DeleteGroupPiecesTest : public testing::Test {
         "$1 CREATE TRIGGER slow BEFORE DELETE ON lines FOR EACH ROW EXECUTE FUNCTION slow()",
         kRows, kSlowDeletes, on_delete));
     Open(Orders(), -1);
-    ASSERT_EQ(Outcomes(db_.DeleteAll("orders")), "THROTTLED");
+    ASSERT_EQ(Outcomes(db_.DeleteAll("orders")), "DELETED");
     ASSERT_EQ(Condemned(), "1");
   }
 
@@ -201,7 +202,7 @@ TEST_F(DeleteGroupPiecesTest, NewGroupThatExpiresIsCondemnedWithTheFormer) {
   Condemn();
   Write("big", 1, "'2001-01-02'");
   EXPECT_EQ(Count("live.checkpoint_writes"), "0");
-  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "THROTTLED");
+  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED");
   EXPECT_TRUE(db_.Items("threads").empty());
   DeletePieces();
   EXPECT_EQ(Count("checkpoint_writes"), "0");
@@ -229,7 +230,7 @@ TEST_F(DeleteGroupPiecesTest, RowOfATransactionThatIsOpenMeanwhileIsOneOfTheNewG
                             "VALUES (2)")
                   .ok());
   db_.Sql("INSERT INTO notes VALUES (3)");  // a later transaction that has ended
-  ASSERT_EQ(Outcomes(db_.DeleteAll("threads")), "THROTTLED DELETED");
+  ASSERT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED DELETED");
   ASSERT_EQ(Condemned(), "big");
   ASSERT_TRUE(writer
                   ->Execute("INSERT INTO checkpoint_writes (thread_id, checkpoint_id, task_id, "
@@ -249,7 +250,7 @@ TEST_F(DeleteGroupPiecesTest, GroupWithRowsThatAreNewerThanAnOpenTransactionIsNo
   EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "THROTTLED DELETED");
   EXPECT_EQ(Condemned(), "");
   ASSERT_TRUE(writer->Execute("COMMIT").ok());
-  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "THROTTLED");
+  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED");
   EXPECT_EQ(Condemned(), "big");
 }
 

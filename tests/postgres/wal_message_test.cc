@@ -166,7 +166,7 @@ TEST_F(WalMessageTest, CondemnedGroupIsCountedOnceAndEachOfItsPiecesIsMarked) {
       "trigger LANGUAGE plpgsql AS $$BEGIN PERFORM pg_sleep(0.005); RETURN OLD; END$$; CREATE "
       "TRIGGER slow BEFORE DELETE ON lines FOR EACH ROW EXECUTE FUNCTION slow()");
   Open(Orders());
-  ASSERT_EQ(Outcomes(db_.DeleteAll("orders")), "THROTTLED");
+  ASSERT_EQ(Outcomes(db_.DeleteAll("orders")), "DELETED");
   EXPECT_THAT(Wal(), ElementsAre("BEGIN", "INSERT ttl.condemned",
                                  R"({"container" : "orders", "schema" : "public", "table" : )"
                                  R"("orders", "count" : 1, "on_expiry" : "delete"})",

@@ -223,7 +223,7 @@ absl::Status DeleteRun::Attempt(Items items) {
   is_archive_changed_ = false;
   refused_.clear();
   unlocked_.clear();
-  condemned_ = 0;
+  condemned_.clear();
   TTL_ASSIGN_OR_RETURN(std::vector<v1::DeleteResult> results,
                        table_.group_sql.has_value() ? DeleteAndExplainGroups(items, deleted)
                                                     : DeleteAndExplain(items, deleted));
@@ -238,7 +238,7 @@ absl::Status DeleteRun::Attempt(Items items) {
     return refused_.size() * 2 >= items.size() ? DeleteOthers(items)
                                                : DeleteHalves(items, absl::OkStatus());
   }
-  TTL_RETURN_IF_ERROR(Finish(results, deleted + condemned_));
+  TTL_RETURN_IF_ERROR(Finish(results, deleted + static_cast<int>(condemned_.size())));
   if (!awaits_lock_) {
     for (const size_t place : unlocked_) {
       const bool is_throttled = results[place].outcome() == v1::DELETE_OUTCOME_THROTTLED;
@@ -361,6 +361,8 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplainGroups(
   for (const size_t place : judged) held[place] = true;
   TTL_RETURN_IF_ERROR(Explain(items, held, results));
   TTL_RETURN_IF_ERROR(ExplainCondemned(items, results));
+  // With its entry the group is deleted for good: the sidecar must no longer promise to hold it.
+  for (const size_t place : condemned_) results[place].set_outcome(v1::DELETE_OUTCOME_DELETED);
   return results;
 }
 
@@ -385,8 +387,7 @@ absl::StatusOr<std::vector<size_t>> DeleteRun::CondemnSome(Items items,
   }
   if (keys.rows() == 0) {
     // The others have rows that are newer than an open transaction, and are tried again.
-    TTL_ASSIGN_OR_RETURN(const auto chosen, ChosenBy(sql.condemn(), items, condemned));
-    condemned_ = static_cast<int>(chosen.size());
+    TTL_ASSIGN_OR_RETURN(condemned_, ChosenBy(sql.condemn(), items, condemned));
   }
   const std::set<size_t> excluded(condemned.begin(), condemned.end());
   std::vector<size_t> others;
@@ -395,7 +396,8 @@ absl::StatusOr<std::vector<size_t>> DeleteRun::CondemnSome(Items items,
   return others;
 }
 
-// Condemned rows count as deleted, but a group is not found only once they are gone.
+// Condemned rows count as deleted, but a group is not found only once they are gone. Only a sidecar
+// that missed the first answer asks.
 absl::Status DeleteRun::ExplainCondemned(Items items, std::vector<v1::DeleteResult>& results) {
   std::vector<size_t> places;
   std::vector<AskedItem> missing;

@@ -155,8 +155,8 @@ class DeleteRun {
   bool awaits_lock_ = false;
   // The transaction condemns its one group instead of deleting it.
   bool is_condemning_ = false;
-  // Groups that the transaction has condemned.
-  int condemned_ = 0;
+  // Indexes of the items whose group the transaction has condemned.
+  std::vector<size_t> condemned_;
   // Indexes of the items of the transaction whose group it could not lock.
   std::vector<size_t> unlocked_;
   // The items of earlier transactions that were THROTTLED for that.
