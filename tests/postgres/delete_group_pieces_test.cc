@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -12,8 +16,11 @@
 #include "client/postgres/sql/check/catalog.h"
 #include "client/postgres/sql/group_condemned.h"
 #include "client/postgres/sql/install/installation.h"
+#include "client/postgres/store/deletes/delete_pause.h"
+#include "client/postgres/store/primary_store.h"
 #include "tests/postgres/groups_for_test.h"
 #include "tests/postgres/store_for_test.h"
+#include "tests/testing/captured_log.h"
 
 namespace ttl::postgres {
 namespace {
@@ -56,7 +63,8 @@ class DeleteGroupPiecesTest : public testing::Test {
     EXPECT_TRUE(connection->Execute(Connection::kSystemNamesOnly).ok());
     const auto report = CheckCatalog(*connection, db_.config());
     EXPECT_TRUE(report.ok()) << report.status();
-    EXPECT_EQ(report->tables.size(), 1u) << testing::PrintToString(report->problems);
+    EXPECT_EQ(report->tables.size(), db_.config().tables.size())
+        << testing::PrintToString(report->problems);
     return report->tables;
   }
 
@@ -82,16 +90,25 @@ class DeleteGroupPiecesTest : public testing::Test {
     Open(Threads(), 60);
   }
 
-  // The sidecar learns that the group is deleted, so that it answers no hold on it.
+  // The first of the groups, by its second delete that takes too long. The sidecar learns that the
+  // group is deleted, so that it answers no hold on it.
+  void CondemnFirst(const std::string& container) {
+    v1::DeleteItemsResponse response = db_.DeleteAll(container);
+    ASSERT_EQ(response.results(0).outcome(), v1::DELETE_OUTCOME_THROTTLED)
+        << response.DebugString();
+    ASSERT_EQ(Condemned(), "");
+    response = db_.DeleteAll(container);
+    ASSERT_EQ(response.results(0).outcome(), v1::DELETE_OUTCOME_DELETED) << response.DebugString();
+  }
+
   void Condemn() {
     OpenThreads();
-    const v1::DeleteItemsResponse response = db_.DeleteAll("threads");
-    ASSERT_EQ(Outcomes(response), "DELETED DELETED") << response.DebugString();
+    CondemnFirst("threads");
     ASSERT_EQ(Condemned(), "big");
   }
 
   // Order 1 of kRows lines, long past.
-  void CondemnOrder(const std::string& on_delete) {
+  void FillOrder(const std::string& on_delete) {
     db_.Sql(kCreateOrders);
     db_.Sql(absl::Substitute(
         "ALTER TABLE lines DROP CONSTRAINT lines_order_id_part_fkey, ADD FOREIGN KEY (order_id, "
@@ -100,8 +117,12 @@ class DeleteGroupPiecesTest : public testing::Test {
         "INSERT INTO lines SELECT 1, 1, i FROM generate_series(1, $0) AS i;"
         "$1 CREATE TRIGGER slow BEFORE DELETE ON lines FOR EACH ROW EXECUTE FUNCTION slow()",
         kRows, kSlowDeletes, on_delete));
+  }
+
+  void CondemnOrder(const std::string& on_delete) {
+    FillOrder(on_delete);
     Open(Orders(), -1);
-    ASSERT_EQ(Outcomes(db_.DeleteAll("orders")), "DELETED");
+    CondemnFirst("orders");
     ASSERT_EQ(Condemned(), "1");
   }
 
@@ -144,7 +165,12 @@ class DeleteGroupPiecesTest : public testing::Test {
 };
 
 TEST_F(DeleteGroupPiecesTest, CondemnedGroupIsHiddenUntilAllOfItIsGone) {
-  Condemn();
+  {
+    const CapturedLog log;
+    Condemn();
+    EXPECT_THAT(log.text(), HasSubstr("group is condemned, and deleted in pieces: "
+                                      "container=\"threads\" key=\"big\""));
+  }
   const v1::DeleteItemsRequest request = [&] {
     v1::Item item;
     item.set_id("big");
@@ -230,7 +256,7 @@ TEST_F(DeleteGroupPiecesTest, RowOfATransactionThatIsOpenMeanwhileIsOneOfTheNewG
                             "VALUES (2)")
                   .ok());
   db_.Sql("INSERT INTO notes VALUES (3)");  // a later transaction that has ended
-  ASSERT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED DELETED");
+  CondemnFirst("threads");
   ASSERT_EQ(Condemned(), "big");
   ASSERT_TRUE(writer
                   ->Execute("INSERT INTO checkpoint_writes (thread_id, checkpoint_id, task_id, "
@@ -247,7 +273,21 @@ TEST_F(DeleteGroupPiecesTest, GroupWithRowsThatAreNewerThanAnOpenTransactionIsNo
   const auto writer = db_.Connect();
   ASSERT_TRUE(writer->Execute("BEGIN; INSERT INTO notes VALUES (1)").ok());
   OpenThreads();
-  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "THROTTLED DELETED");
+  db_.Sql(
+      "CREATE SEQUENCE tried; CREATE OR REPLACE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql "
+      "AS $$BEGIN PERFORM nextval('tried'), pg_sleep(0.005); RETURN OLD; END$$");
+  EXPECT_EQ(db_.DeleteAll("threads").results(0).outcome(), v1::DELETE_OUTCOME_THROTTLED);
+  std::string tried;
+  for (int i = 0; i < 3; ++i) {
+    const v1::DeleteResult result = db_.DeleteAll("threads").results(0);
+    EXPECT_EQ(result.outcome(), v1::DELETE_OUTCOME_FAILED);
+    EXPECT_THAT(result.reason(), HasSubstr("newer than a transaction that is open"));
+    // Only the second call tried again whether the rows can be deleted at once.
+    if (i > 0) {
+      EXPECT_EQ(db_.Value("SELECT last_value FROM tried"), tried);
+    }
+    tried = db_.Value("SELECT last_value FROM tried");
+  }
   EXPECT_EQ(Condemned(), "");
   ASSERT_TRUE(writer->Execute("COMMIT").ok());
   EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED");
@@ -354,9 +394,10 @@ TEST_F(DeleteGroupPiecesTest, GroupWithAForeignKeyToItsOwnTableIsNotCondemned) {
   db_.Sql(
       "ALTER TABLE checkpoint_writes ADD COLUMN n int UNIQUE, ADD COLUMN parent int REFERENCES "
       "checkpoint_writes (n)");
-  const v1::DeleteItemsResponse response = db_.DeleteAll("threads");
-  EXPECT_EQ(Outcomes(response), "FAILED DELETED");
-  EXPECT_THAT(response.results(0).reason(), HasSubstr("foreign key to itself"));
+  EXPECT_EQ(db_.DeleteAll("threads").results(0).outcome(), v1::DELETE_OUTCOME_THROTTLED);
+  const v1::DeleteResult result = db_.DeleteAll("threads").results(0);
+  EXPECT_EQ(result.outcome(), v1::DELETE_OUTCOME_FAILED);
+  EXPECT_THAT(result.reason(), HasSubstr("foreign key to itself"));
   EXPECT_EQ(Condemned(), "");
 }
 
@@ -381,6 +422,70 @@ TEST_F(DeleteGroupPiecesTest, GroupWithAFaultDoesNotKeepOthersWaiting) {
   const std::string before = Count("checkpoint_writes");
   for (int i = 0; i < 10; ++i) db_.store().DeletePieces();
   EXPECT_NE(Count("checkpoint_writes"), before);
+}
+
+TEST_F(DeleteGroupPiecesTest, PauseIsTheSumOfThoseAfterThePiecesOfAllContainers) {
+  db_.config().statement_timeout = absl::Minutes(1);
+  db_.Sql(kCreateCheckpoints);
+  db_.Sql(kCreateOrders);
+  db_.Sql(
+      "INSERT INTO orders VALUES (1, 1, NULL); INSERT INTO checkpoints (thread_id, checkpoint_id, "
+      "checkpoint) VALUES ('1', 1, '{}');"
+      "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN PERFORM pg_sleep(0.4); "
+      "RETURN OLD; END$$;"
+      "CREATE TRIGGER slow BEFORE DELETE ON orders FOR EACH ROW EXECUTE FUNCTION slow();"
+      "CREATE TRIGGER slow BEFORE DELETE ON checkpoints FOR EACH ROW EXECUTE FUNCTION slow()");
+  db_.config().tables = {Threads(), Orders()};
+  db_.Sql(InstallSql(db_.config(), Defined()));
+  tables_ = Defined();
+  db_.OpenDefined(tables_);
+  db_.Sql(
+      "INSERT INTO ttl.condemned SELECT g.relation, g.hash, ARRAY['1'], "
+      "pg_snapshot_xmax(pg_current_snapshot())::text::bigint, s.system_identifier FROM "
+      "pg_control_system() AS s, (VALUES ('orders'::regclass, hash_record(ROW(1::bigint))), "
+      "('checkpoints'::regclass, hash_record(ROW('1'::text)))) AS g (relation, hash)");
+  EXPECT_EQ(db_.store().DeletePieces(), 2 * kMaxDeletePause);
+  EXPECT_EQ(Count("orders"), "0");
+  EXPECT_EQ(Count("checkpoints"), "0");
+}
+
+TEST_F(DeleteGroupPiecesTest, GroupsAreCountedWhileDeletesPause) {
+  Condemn();
+  bool is_busy = true;
+  PrimaryStore restarted(
+      db_.config(), tables_, db_.position(),
+      [&]() -> std::optional<absl::Duration> {
+        return is_busy ? std::optional(absl::Seconds(7)) : std::nullopt;
+      },
+      [] { return uint64_t{0}; }, [] { return absl::Now(); });
+  const std::string before = Count("checkpoint_writes");
+  EXPECT_EQ(restarted.DeletePieces(), absl::Seconds(7));
+  EXPECT_EQ(restarted.CountersOf("threads")->condemned_groups, 1);
+  EXPECT_EQ(Count("checkpoint_writes"), before);
+  // A stop is no fault of the database.
+  is_busy = false;
+  const CapturedLog log;
+  restarted.Close();
+  restarted.DeletePieces();
+  EXPECT_EQ(log.text(), "");
+}
+
+// There may always be a group that has none.
+TEST_F(DeleteGroupPiecesTest, GroupWithAFaultDoesNotWaitForAllOthers) {
+  Condemn();
+  db_.Sql(
+      "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint) VALUES ('locked', 1, '{}');"
+      "UPDATE ttl.condemned SET fault = 'a fault';"
+      "INSERT INTO ttl.condemned SELECT relation, hash_record(ROW('locked'::text)), "
+      "ARRAY['locked'], pg_snapshot_xmax(pg_current_snapshot())::text::bigint, system FROM "
+      "ttl.condemned");
+  const auto reader = db_.Connect();
+  ASSERT_TRUE(
+      reader->Execute("BEGIN; SELECT FROM checkpoints WHERE thread_id = 'locked' FOR SHARE").ok());
+  for (int i = 0; i < 1000 && Count("checkpoint_writes") == absl::StrCat(kRows); ++i) {
+    db_.store().DeletePieces();
+  }
+  EXPECT_NE(Count("checkpoint_writes"), absl::StrCat(kRows));
 }
 
 // As after a restore of a dump: the numbers of transactions are those of another server.
@@ -421,25 +526,81 @@ TEST_F(DeleteGroupPiecesTest, ReaderSeesOnlyTheNewGroupAndNoKeys) {
   db_.Sql(absl::StrCat("DROP OWNED BY reader_", db_.name(), "; DROP ROLE reader_", db_.name()));
 }
 
-TEST_F(DeleteGroupPiecesTest, PolicyOfRowLevelSecurityHidesCondemnedRows) {
+// An operator who cancels deletes may want to save the rows.
+TEST_F(DeleteGroupPiecesTest, GroupWhoseDeletesAreCancelledIsNotCondemned) {
+  db_.config().statement_timeout = 10 * kTimeout;
+  OpenThreads();
+  std::atomic<bool> is_over = false;
+  std::thread canceller([&] {
+    const auto connection = db_.Connect();
+    while (!is_over) {
+      EXPECT_TRUE(connection
+                      ->Query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE "
+                              "application_name = 'ttl-postgres deletes' AND wait_event = "
+                              "'PgSleep'")
+                      .ok());
+    }
+  });
+  for (int i = 0; i < 4; ++i) {
+    const v1::DeleteResult result = db_.DeleteAll("threads").results(0);
+    EXPECT_EQ(result.outcome(), v1::DELETE_OUTCOME_FAILED);
+    EXPECT_THAT(result.reason(), HasSubstr("user request"));
+  }
+  is_over = true;
+  canceller.join();
+  EXPECT_EQ(Condemned(), "");
+  EXPECT_EQ(Count("checkpoint_writes"), absl::StrCat(kRows));
+}
+
+// PostgreSQL applies the policies to rows that are not written yet, too.
+TEST_F(DeleteGroupPiecesTest, GroupUnderRowLevelSecurityIsNotCondemned) {
+  FillOrder("");
+  TableConfig orders = Orders();
+  orders.row_level_security = true;
+  Open(orders, -1);
+  for (int i = 0; i < 3; ++i) {
+    const v1::DeleteResult result = db_.DeleteAll("orders").results(0);
+    EXPECT_EQ(result.outcome(), v1::DELETE_OUTCOME_FAILED);
+    EXPECT_THAT(result.reason(), HasSubstr("row_level_security"));
+  }
+  EXPECT_EQ(Condemned(), "");
+}
+
+TEST_F(DeleteGroupPiecesTest, PoliciesOfRowLevelSecurityRefuseNoWriter) {
   db_.Sql(kCreateOrders);
   db_.Sql(
-      "INSERT INTO orders VALUES (1, 1, '2001-01-01'), (1, 2, '2001-01-01'); GRANT SELECT ON "
-      "orders TO PUBLIC");
+      "INSERT INTO orders VALUES (1, 1, '2001-01-01'); GRANT SELECT, INSERT, UPDATE ON orders TO "
+      "PUBLIC");
   TableConfig orders = Orders();
   orders.row_level_security = true;
   Open(orders, -1);
   db_.Sql(
       "INSERT INTO ttl.condemned SELECT 'orders'::regclass, hash_record(ROW(1::bigint)), "
       "ARRAY['1'], pg_snapshot_xmax(pg_current_snapshot())::text::bigint, system_identifier FROM "
-      "pg_control_system(); INSERT INTO orders VALUES (1, 3, NULL)");
-  db_.Sql(absl::StrCat("CREATE ROLE reader_", db_.name()));
-  const auto reader = db_.Connect();
-  ASSERT_TRUE(reader->Execute(absl::StrCat("SET ROLE reader_", db_.name())).ok());
-  const auto seen = reader->Query("SELECT string_agg(part::text, ' ') FROM orders");
-  ASSERT_TRUE(seen.ok()) << seen.status();
-  EXPECT_EQ(seen->Text(0, 0), "3");
-  db_.Sql(absl::StrCat("DROP ROLE reader_", db_.name()));
+      "pg_control_system()");
+  db_.Sql(absl::StrCat("CREATE ROLE writer_", db_.name()));
+  const auto writer = db_.Connect();
+  ASSERT_TRUE(writer->Execute(absl::StrCat("SET ROLE writer_", db_.name())).ok());
+  for (const char* statement :
+       {"INSERT INTO orders VALUES (1, 3, 'infinity') RETURNING part",
+        "INSERT INTO orders VALUES (1, 3, 'infinity') ON CONFLICT (id, part) DO UPDATE SET "
+        "expires_at = excluded.expires_at RETURNING part",
+        "UPDATE orders SET expires_at = 'infinity' WHERE part = 3 RETURNING part"}) {
+    const auto written = writer->Query(statement);
+    ASSERT_TRUE(written.ok()) << written.status();
+    EXPECT_EQ(written->rows(), 1) << statement;
+  }
+  db_.Sql(absl::StrCat("DROP ROLE writer_", db_.name()));
+}
+
+// Its policies would show the condemned rows.
+TEST_F(DeleteGroupPiecesTest, InstallRefusesRowLevelSecurityWhileAGroupIsCondemned) {
+  Condemn();
+  tables_[0].config.row_level_security = true;
+  const absl::Status refused = db_.Connect()->Execute(InstallSql(db_.config(), tables_)).status();
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("being deleted in pieces"));
+  DeletePieces();
+  db_.Sql(InstallSql(db_.config(), tables_));
 }
 
 // While no group is condemned, a statement looks once whether one is, and calls no function for the

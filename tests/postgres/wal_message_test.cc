@@ -166,6 +166,7 @@ TEST_F(WalMessageTest, CondemnedGroupIsCountedOnceAndEachOfItsPiecesIsMarked) {
       "trigger LANGUAGE plpgsql AS $$BEGIN PERFORM pg_sleep(0.005); RETURN OLD; END$$; CREATE "
       "TRIGGER slow BEFORE DELETE ON lines FOR EACH ROW EXECUTE FUNCTION slow()");
   Open(Orders());
+  ASSERT_EQ(Outcomes(db_.DeleteAll("orders")), "THROTTLED");
   ASSERT_EQ(Outcomes(db_.DeleteAll("orders")), "DELETED");
   EXPECT_THAT(Wal(), ElementsAre("BEGIN", "INSERT ttl.condemned",
                                  R"({"container" : "orders", "schema" : "public", "table" : )"
@@ -206,6 +207,22 @@ TEST_F(WalMessageTest, RowThatAnInsertReplacesIsMarkedRightAfterItsDelete) {
                           R"({"container" : "sessions", "schema" : "public", "table" : "sessions")"
                           R"(, "count" : 1, "on_expiry" : "delete", "replace_expired" : true})",
                           "INSERT sessions", "COMMIT"));
+}
+
+// The trigger keeps the row, and the INSERT meets it.
+TEST_F(WalMessageTest, RowThatAnInsertDoesNotReplaceHasNoMessage) {
+  db_.FillSessions(1);
+  TableConfig table = Sessions();
+  table.replace_expired = true;
+  Open(table);
+  db_.Sql(
+      "INSERT INTO ttl.policy VALUES ('sessions', 60, 1, now());"
+      "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; CREATE "
+      "TRIGGER keep BEFORE DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION keep()");
+  Wal();
+  db_.Sql(
+      "INSERT INTO sessions VALUES (1, 'new', now()), (2, 'new', now()) ON CONFLICT DO NOTHING");
+  EXPECT_THAT(Wal(), ElementsAre("BEGIN", "INSERT sessions", "COMMIT"));
 }
 
 // The whole call fails at once, and not each row for itself.

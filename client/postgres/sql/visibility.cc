@@ -199,17 +199,22 @@ std::string VisibleByTime(const TableDefinition& table, absl::string_view schema
 }
 
 // A live row shows its group without a call of the function.
-std::string VisibleByGroup(const TableDefinition& table, absl::string_view schema,
-                           absl::string_view row) {
+std::string VisibleIfNotCondemned(const TableDefinition& table, absl::string_view schema,
+                                  absl::string_view row) {
   std::vector<std::string> key;
   for (const ColumnDefinition& column : table.id) key.push_back(Column(row, column.name));
   const std::string is_live =
       absl::StrCat(GroupIsLiveName(table, schema), "(", absl::StrJoin(key, ", "), ")");
-  const std::string is_visible =
-      HasTimes(table) ? absl::StrCat("(", VisibleByTime(table, schema, row), " OR ", is_live, ")")
-                      : is_live;
-  // First, since the function of the group would pass over all condemned rows for each of them.
-  return absl::StrCat("(", IsNotCondemnedForReaders(table, schema, row), " AND ", is_visible, ")");
+  if (!HasTimes(table)) return is_live;
+  return absl::StrCat("(", VisibleByTime(table, schema, row), " OR ", is_live, ")");
+}
+
+// The function of the group would pass over all condemned rows for each of them, so they are
+// excluded first.
+std::string VisibleByGroup(const TableDefinition& table, absl::string_view schema,
+                           absl::string_view row) {
+  return absl::StrCat("(", IsNotCondemnedForReaders(table, schema, row), " AND ",
+                      VisibleIfNotCondemned(table, schema, row), ")");
 }
 
 }  // namespace
@@ -225,6 +230,11 @@ std::string VisibleCondition(const TableDefinition& table, absl::string_view sch
   std::string by_time = VisibleByTime(table, schema, row);
   if (table.config.where.empty()) return by_time;
   return absl::StrCat("(", WhereCondition(table.config), " IS NOT TRUE OR ", by_time, ")");
+}
+
+std::string VisibleInPolicy(const TableDefinition& table, absl::string_view schema) {
+  if (IsGroup(table)) return VisibleIfNotCondemned(table, schema, "");
+  return VisibleCondition(table, schema, "");
 }
 
 std::string SecondsOfTs(const TableDefinition& table) {

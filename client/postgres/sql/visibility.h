@@ -28,8 +28,13 @@ std::string WhereCondition(const TableConfig& table);
 std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
                              absl::string_view row);
 
-// The same without the other rows of its group. REQUIRES: the table has a column of times and no
-// `where`.
+// VisibleCondition() for a policy, which PostgreSQL also applies to rows that it has yet to write:
+// those have no xmin that could tell that they are not condemned, so condemned rows are not
+// excluded.
+std::string VisibleInPolicy(const TableDefinition& table, absl::string_view schema);
+
+// VisibleCondition() without the other rows of its group. REQUIRES: the table has a column of times
+// and no `where`.
 std::string OwnVisibleCondition(const TableDefinition& table, absl::string_view schema,
                                 absl::string_view row);
 

@@ -243,7 +243,7 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
   DeleteRun run(*lease, served.table,
                 {lock_timeout_, statement_timeout_, deadline, ToTime(request.not_after()),
                  position_.Get(), clock_},
-                request, served.fit);
+                request, served.fit, served.large);
   const absl::Time began = clock_();
   auto response = run.Run();
   served.counters.rows_touched += run.rows_touched();
@@ -263,25 +263,44 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
 }
 
 absl::Duration PrimaryStore::DeletePieces() {
-  if (const auto pause = yield_rule_(); pause.has_value()) return *pause;
-  absl::Duration wait = kIdlePause;
+  const std::optional<absl::Duration> yields = yield_rule_();
+  absl::Duration pause;  // the sum of those after each piece
+  bool is_idle = true;
   for (const auto& [container, served] : tables_) {
     if (!served->pieces.has_value()) continue;
-    const absl::StatusOr<absl::Duration> next = DeletePiece(*served);
-    if (next.ok()) {
-      wait = std::min(wait, *next);
+    const absl::StatusOr<Worked> worked =
+        yields.has_value() ? CountCondemned(*served) : DeletePiece(*served);
+    if (!worked.ok()) {
+      TellPiecesFail(container, worked.status());
       continue;
     }
-    const int64_t now = absl::ToUnixSeconds(clock_());
-    if (now - pieces_said_at_ < kSlowSaidEvery) continue;
-    pieces_said_at_ = now;
-    spdlog::warn("pieces of condemned groups are not deleted: container=\"{}\" reason=\"{}\"",
-                 absl::CHexEscape(container), absl::CHexEscape(next.status().message()));
+    pause += DeletePause(worked->time);
+    is_idle = is_idle && worked->is_idle;
   }
-  return wait;
+  if (yields.has_value()) return *yields;
+  return is_idle ? std::max(pause, kIdlePause) : pause;
 }
 
-absl::StatusOr<absl::Duration> PrimaryStore::DeletePiece(Served& served) {
+void PrimaryStore::TellPiecesFail(absl::string_view container, const absl::Status& status) {
+  const int64_t now = absl::ToUnixSeconds(clock_());
+  if (is_closed_ || now - pieces_said_at_ < kSlowSaidEvery) return;
+  pieces_said_at_ = now;
+  spdlog::warn("pieces of condemned groups are not deleted: container=\"{}\" reason=\"{}\"",
+               absl::CHexEscape(container), absl::CHexEscape(status.message()));
+}
+
+absl::StatusOr<PrimaryStore::Worked> PrimaryStore::CountCondemned(Served& served) {
+  TTL_ASSIGN_OR_RETURN(auto lease, deletes_.Take(clock_() + kMaxPiece));
+  const auto groups = served.pieces->Count(*lease);
+  if (!groups.ok()) {
+    lease.Drop();
+    return groups.status();
+  }
+  served.counters.condemned_groups = *groups;
+  return Worked();
+}
+
+absl::StatusOr<PrimaryStore::Worked> PrimaryStore::DeletePiece(Served& served) {
   TTL_ASSIGN_OR_RETURN(auto lease, deletes_.Take(clock_() + kMaxPiece));
   const absl::Time began = clock_();
   const auto piece = served.pieces->DeleteOne(*lease, {lock_timeout_, statement_timeout_, clock_},
@@ -294,8 +313,8 @@ absl::StatusOr<absl::Duration> PrimaryStore::DeletePiece(Served& served) {
   served.counters.condemned_rows += piece->rows;
   served.counters.rows_touched += 2 * piece->rows;
   served.counters.overruns += piece->is_over ? 1 : 0;
-  if (piece->groups == 0 || piece->is_stuck) return kIdlePause;
-  return DeletePause(clock_() - began);
+  if (piece->groups == 0) return Worked();
+  return Worked{clock_() - began, piece->is_stuck};
 }
 
 bool PrimaryStore::AwaitReported(uint64_t lsn, absl::Time deadline) const {
@@ -360,6 +379,7 @@ const StoreCounters* PrimaryStore::CountersOf(absl::string_view container) const
 }
 
 void PrimaryStore::Close() {
+  is_closed_ = true;
   deletes_.Close();
   scans_.Close();
 }

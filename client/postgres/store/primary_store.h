@@ -22,6 +22,7 @@
 #include "client/postgres/sql/table_definition.h"
 #include "client/postgres/store/deletes/batch_fit.h"
 #include "client/postgres/store/deletes/group_pieces.h"
+#include "client/postgres/store/deletes/large_groups.h"
 #include "client/postgres/store/store_counters.h"
 #include "client/postgres/store/store_table.h"
 #include "service/base/wall_clock.h"
@@ -71,8 +72,9 @@ class PrimaryStore {
                          absl::FunctionRef<bool()> is_cancelled,
                          absl::FunctionRef<bool(const v1::ScanItemsResponse&)> take);
 
-  // Deletes a piece of a condemned group of each container, see group_condemned.h. Returns how long
-  // to wait before the next call. Takes seconds at most.
+  // Deletes a piece of a condemned group of each container, see group_condemned.h, or only counts
+  // the groups while deletes must pause. Returns how long to wait before the next call. Takes
+  // seconds at most.
   absl::Duration DeletePieces();
 
   // Null for a container that is not configured. Valid as long as the store.
@@ -87,13 +89,21 @@ class PrimaryStore {
     const StoreTable table;
     std::optional<GroupPieces> pieces;  // of groups that can be condemned only
     BatchFit fit;
+    LargeGroups large;
     BatchFit piece_fit;
     StoreCounters counters;
     std::atomic<int64_t> slow_said_at = 0;  // Unix seconds
   };
 
-  // Returns how long to wait.
-  absl::StatusOr<absl::Duration> DeletePiece(Served& served);
+  // What a call for one container did.
+  struct Worked {
+    absl::Duration time;
+    bool is_idle = true;  // there is nothing that could be deleted right afterwards
+  };
+  absl::StatusOr<Worked> DeletePiece(Served& served);
+  // Only counts the condemned groups.
+  absl::StatusOr<Worked> CountCondemned(Served& served);
+  void TellPiecesFail(absl::string_view container, const absl::Status& status);
 
   // Counts the outcomes of a call.
   void Count(Served& served, const v1::DeleteItemsResponse& response);
@@ -121,6 +131,7 @@ class PrimaryStore {
   std::map<std::string, std::unique_ptr<Served>, std::less<>> tables_;  // by container
   std::set<std::string> left_out_;           // configured containers without a usable table
   std::atomic<int64_t> pieces_said_at_ = 0;  // Unix seconds
+  std::atomic<bool> is_closed_ = false;
   ConnectionPool deletes_;
   ConnectionPool scans_;
 };

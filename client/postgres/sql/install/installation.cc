@@ -134,11 +134,24 @@ std::string IsRenamedAsConfigured(absl::Span<const TableDefinition> tables) {
   return absl::StrJoin(conditions, "\n    OR ");
 }
 
+// The policies would show condemned rows.
+std::string RefuseCondemned(const TableDefinition& table, const std::string& schema) {
+  if (!IsGroup(table)) return "";
+  return absl::StrCat("IF EXISTS (SELECT FROM ", CondemnedTable(schema),
+                      " WHERE relation = ", table.group, " AND system = ", SystemIdentifier(),
+                      ") THEN\n",
+                      Raise(absl::StrCat("groups of ", table.config.schema, ".", table.config.table,
+                                         " are being deleted in pieces; set row_level_security "
+                                         "when ttl-postgres status shows no condemned group")),
+                      "END IF;\n");
+}
+
 // While row-level security is off, existing policies have no effect. Switching it on would activate
 // them, and our showing policy would allow the rows that they hide.
 std::string RowSecuritySql(const TableDefinition& table, const std::string& schema) {
   const std::string oid = absl::StrCat(QuoteText(TableName(table)), "::regclass");
   std::string body = absl::StrCat(
+      RefuseCondemned(table, schema),
       "IF NOT (SELECT relrowsecurity FROM pg_class WHERE oid = ", oid,
       ") THEN\nIF EXISTS (SELECT FROM pg_policy WHERE polrelid = ", oid,
       " AND NOT starts_with(polname, 'ttl_postgres_')) THEN\n",

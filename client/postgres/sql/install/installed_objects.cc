@@ -72,7 +72,10 @@ std::string RemoveHeldRow(const TableDefinition& table) {
                    " AS t\n    WHERE t.ctid OPERATOR(pg_catalog.=) expired.place AND "
                    "t.tableoid OPERATOR(pg_catalog.=) expired.part");
   const std::string emit = absl::StrCat("    PERFORM ", EmitReplacingMessage(table.config), ";\n");
-  if (!table.archive.has_value()) return absl::StrCat("    ", remove, ";\n", emit);
+  if (!table.archive.has_value()) {
+    // A trigger may keep the row.
+    return absl::StrCat("    ", remove, ";\n    IF FOUND THEN\n  ", emit, "    END IF;\n");
+  }
   return absl::StrCat(
       "    WITH gone AS (", remove, "\n    RETURNING ", MovedColumns(table), "),\n    moved AS (",
       InsertIntoArchive(table, "gone"),
@@ -231,7 +234,7 @@ InstalledObject LiveView(const TableDefinition& table, absl::string_view schema)
 std::vector<InstalledObject> HidingPolicies(const TableDefinition& table,
                                             absl::string_view schema) {
   const std::string using_visible =
-      absl::StrCat("\n  USING (", VisibleCondition(table, schema, ""), ")");
+      absl::StrCat("\n  USING (", VisibleInPolicy(table, schema), ")");
   // Restrictive policies hide expired rows even if other policies allow them. WITH CHECK (true): no
   // written row is refused.
   return {Policy(table, schema, "ttl_postgres_select",

@@ -5,7 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
 #include "client/postgres/row/row_item.h"
 #include "client/postgres/row/row_key.h"
@@ -18,6 +20,7 @@
 #include "client/postgres/store/deletes/system_names.h"
 #include "client/postgres/store/row_state.h"
 #include "service/base/status_macros.h"
+#include "spdlog/spdlog.h"
 #include "ttl/proto_time.h"
 
 namespace ttl::postgres {
@@ -35,6 +38,9 @@ constexpr size_t kMaxTurns = 5;
 // Cost of each row in the statistics: it is found by the index, and then deleted or read.
 constexpr int64_t kTouchedByDelete = 2;
 constexpr int64_t kTouchedOtherwise = 2;
+constexpr char kHasNewerRows[] =
+    "the group takes longer than statement_timeout, and is not condemned: a row of it is newer "
+    "than a transaction that is open on the server";
 
 absl::Status Unavailable(const absl::Status& error) {
   return absl::UnavailableError(absl::StrCat("the database: ", error.message()));
@@ -76,12 +82,13 @@ std::vector<size_t> PlacesOfDeleted(const std::vector<v1::DeleteResult>& results
 }  // namespace
 
 DeleteRun::DeleteRun(Connection& connection, const StoreTable& table, const DeleteBounds& bounds,
-                     const v1::DeleteItemsRequest& request, BatchFit& fit)
+                     const v1::DeleteItemsRequest& request, BatchFit& fit, LargeGroups& large)
     : connection_(connection),
       table_(table),
       bounds_(bounds),
       request_(request),
       fit_(fit),
+      large_(large),
       asked_(PossibleRows(table.definition, request)) {}
 
 absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
@@ -94,8 +101,7 @@ absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
   }
   Items left = asked_;
   while (!left.empty()) {
-    const size_t most = table_.group_sql.has_value() ? kMaxGroups : fit_.max_rows();
-    const Items next = left.subspan(0, std::min(most, fit_.max_rows()));
+    const Items next = left.subspan(0, NextSize(left));
     TTL_RETURN_IF_ERROR(Delete(next));
     left.remove_prefix(next.size());
   }
@@ -103,6 +109,15 @@ absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
   if (store_now_.has_value()) *response_.mutable_store_now() = ToTimestamp(*store_now_);
   response_.set_request_charge(static_cast<double>(rows_touched_));
   return std::move(response_);
+}
+
+// A group that took too long is tried alone, so that it does not make others be tried twice.
+size_t DeleteRun::NextSize(Items left) const {
+  if (!table_.group_sql.has_value()) return std::min(left.size(), fit_.max_rows());
+  const size_t most = std::min({left.size(), kMaxGroups, fit_.max_rows()});
+  size_t size = 0;
+  while (size < most && large_.Tries(left[size].key) == 0) ++size;
+  return std::max<size_t>(size, 1);
 }
 
 // Where writers hold all locks all the time, none is free when it is tried. Each call begins at
@@ -129,6 +144,9 @@ absl::Status DeleteRun::Delete(Items items) {
     FailAll(items, archive_fault_);
     return absl::OkStatus();
   }
+  const bool is_large =
+      items.size() == 1 && CanCondemn() && large_.Tries(items.front().key) >= LargeGroups::kTries;
+  if (is_large) return Condemn(items.front());
   const absl::Time began = bounds_.clock();
   const absl::Status error = Attempt(items);
   if (error.ok()) {
@@ -180,14 +198,27 @@ absl::Status DeleteRun::Blame(const AskedItem& item, const absl::Status& error) 
   }
   TTL_ASSIGN_OR_RETURN(const bool can_be_key, CanBeKey(item));
   if (!can_be_key) return absl::OkStatus();  // stays NOT_FOUND
-  if (fault == DeleteFault::kTimeout && CanCondemn()) return Condemn(item);
+  if (is_too_large_ && CanCondemn()) {
+    large_.Overran(item.key);
+    if (large_.Tries(item.key) >= LargeGroups::kTries) return Condemn(item);
+    result.set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    return absl::OkStatus();
+  }
   result.set_outcome(v1::DELETE_OUTCOME_FAILED);
   result.set_reason(ReasonOf(error));
+  if (is_too_large_ && table_.group_sql->is_under_row_security()) {
+    result.mutable_reason()->append(
+        "; a group under row_level_security is not condemned: raise statement_timeout");
+  }
   return absl::OkStatus();
 }
 
-bool DeleteRun::CanCondemn() const {
+bool DeleteRun::HasEntries() const {
   return table_.group_sql.has_value() && !table_.definition.own_schema.empty();
+}
+
+bool DeleteRun::CanCondemn() const {
+  return HasEntries() && !table_.group_sql->is_under_row_security();
 }
 
 absl::Status DeleteRun::Condemn(const AskedItem& item) {
@@ -224,6 +255,7 @@ absl::Status DeleteRun::Attempt(Items items) {
   refused_.clear();
   unlocked_.clear();
   condemned_.clear();
+  is_too_large_ = false;
   TTL_ASSIGN_OR_RETURN(std::vector<v1::DeleteResult> results,
                        table_.group_sql.has_value() ? DeleteAndExplainGroups(items, deleted)
                                                     : DeleteAndExplain(items, deleted));
@@ -245,8 +277,29 @@ absl::Status DeleteRun::Attempt(Items items) {
       if (is_throttled) contended_.push_back(items[place]);
     }
   }
-  for (size_t i = 0; i < items.size(); ++i) ResultOf(items[i]) = std::move(results[i]);
+  for (size_t i = 0; i < items.size(); ++i) {
+    ResultOf(items[i]) = std::move(results[i]);
+    if (table_.group_sql.has_value()) NoteEnd(items[i]);
+  }
+  TellCondemned(items);
   return absl::OkStatus();
+}
+
+void DeleteRun::NoteEnd(const AskedItem& item) {
+  const v1::DeleteOutcome outcome = ResultOf(item).outcome();
+  if (outcome != v1::DELETE_OUTCOME_THROTTLED && outcome != v1::DELETE_OUTCOME_FAILED) {
+    large_.Forget(item.key);
+  }
+}
+
+void DeleteRun::TellCondemned(Items items) {
+  for (const size_t place : condemned_) {
+    // Finish() takes it back after not_after.
+    if (ResultOf(items[place]).outcome() != v1::DELETE_OUTCOME_DELETED) continue;
+    spdlog::info("group is condemned, and deleted in pieces: container=\"{}\" key=\"{}\"",
+                 absl::CHexEscape(table_.definition.config.container),
+                 absl::CHexEscape(absl::StrJoin(items[place].key, ", ")));
+  }
 }
 
 absl::StatusOr<bool> DeleteRun::Begin() {
@@ -379,14 +432,12 @@ absl::StatusOr<std::vector<size_t>> DeleteRun::CondemnSome(Items items,
   }
   if (condemned.empty()) return judged;
   TTL_ASSIGN_OR_RETURN(const auto keys, QueryBySystemNames(connection_, sql.keys_to_itself(), {}));
+  // FAILED, since the sidecar tries that again with a growing delay, and lists it.
   for (const size_t place : condemned) {
-    results[place].set_outcome(v1::DELETE_OUTCOME_THROTTLED);
-    if (keys.rows() == 0) continue;
     results[place].set_outcome(v1::DELETE_OUTCOME_FAILED);
-    results[place].set_reason(ReasonOf(kRefersToItself));
+    results[place].set_reason(ReasonOf(keys.rows() > 0 ? kRefersToItself : kHasNewerRows));
   }
   if (keys.rows() == 0) {
-    // The others have rows that are newer than an open transaction, and are tried again.
     TTL_ASSIGN_OR_RETURN(condemned_, ChosenBy(sql.condemn(), items, condemned));
   }
   const std::set<size_t> excluded(condemned.begin(), condemned.end());
@@ -406,7 +457,7 @@ absl::Status DeleteRun::ExplainCondemned(Items items, std::vector<v1::DeleteResu
     places.push_back(i);
     missing.push_back(items[i]);
   }
-  if (!CanCondemn() || missing.empty()) return absl::OkStatus();
+  if (!HasEntries() || missing.empty()) return absl::OkStatus();
   TTL_ASSIGN_OR_RETURN(const auto entries, connection_.Query(table_.group_sql->entries(),
                                                              table_.sql.StateParameters(missing)));
   for (int row = 0; row < entries.rows(); ++row) {
@@ -450,13 +501,23 @@ absl::Status DeleteRun::DeleteGroups(Items items, const std::vector<size_t>& pla
   deleted = static_cast<int>(places.size());
   const std::vector<Connection::Parameter> parameters = table_.sql.StateParameters(judged);
   for (const std::string& statement : table_.group_sql->deletes()) {
-    TTL_ASSIGN_OR_RETURN(const auto rows, connection_.Query(statement, parameters));
-    rows_touched_ += kTouchedByDelete * rows.Number(0, 0);
+    const absl::Time began = bounds_.clock();
+    const auto rows = connection_.Query(statement, parameters);
+    TTL_RETURN_IF_ERROR(NoteTooLarge(rows.status(), began));
+    rows_touched_ += kTouchedByDelete * rows->Number(0, 0);
     // Triggers of the table may have changed the settings.
     TTL_RETURN_IF_ERROR(connection_.Execute(ReadingSettings()).status());
   }
-  TTL_RETURN_IF_ERROR(RunDeferredTriggers(deleted));
+  const absl::Time began = bounds_.clock();
+  TTL_RETURN_IF_ERROR(NoteTooLarge(RunDeferredTriggers(deleted), began));
   return ConfirmGroups(items, results, deleted);
+}
+
+// SQLSTATE 57014 is also that of an operator who cancels a statement, perhaps to save the rows.
+absl::Status DeleteRun::NoteTooLarge(const absl::Status& status, absl::Time began) {
+  is_too_large_ = !status.ok() && FaultOf(status) == DeleteFault::kTimeout &&
+                  bounds_.clock() - began >= bounds_.statement_timeout;
+  return status;
 }
 
 absl::Status DeleteRun::ConfirmGroups(Items items, std::vector<v1::DeleteResult>& results,

@@ -16,6 +16,7 @@
 #include "client/postgres/store/asked_item.h"
 #include "client/postgres/store/deletes/batch_fit.h"
 #include "client/postgres/store/deletes/delete_fault.h"
+#include "client/postgres/store/deletes/large_groups.h"
 #include "client/postgres/store/store_table.h"
 #include "service/base/wall_clock.h"
 #include "ttl/v1/primary_store_service.pb.h"
@@ -39,10 +40,11 @@ struct DeleteBounds {
 // THROTTLE_REASON_OUT_OF_TIME. Not thread-safe.
 class DeleteRun {
  public:
-  // `connection`, `table`, `request` and `fit`, which is that of the table, must outlive the run.
+  // `connection`, `table`, `request`, and `fit` and `large`, which are those of the table, must
+  // outlive the run.
   // Items of `request` whose key no row of the table can have are NOT_FOUND.
   DeleteRun(Connection& connection, const StoreTable& table, const DeleteBounds& bounds,
-            const v1::DeleteItemsRequest& request, BatchFit& fit);
+            const v1::DeleteItemsRequest& request, BatchFit& fit, LargeGroups& large);
 
   // UNAVAILABLE: the database as a whole fails; the outcome of the items is unknown.
   absl::StatusOr<v1::DeleteItemsResponse> Run();
@@ -55,6 +57,8 @@ class DeleteRun {
  private:
   using Items = absl::Span<const AskedItem>;
 
+  // The number of items of the next transaction.
+  size_t NextSize(Items left) const;
   absl::Status Delete(Items items);
   // Waits for the locks of a few of the groups that others had locked, each in its own transaction.
   absl::Status AwaitTurns();
@@ -63,10 +67,15 @@ class DeleteRun {
   absl::Status DeleteOthers(Items items);
   absl::Status Blame(const AskedItem& item, const absl::Status& error);
 
-  // Whether groups that are too large for one transaction can be condemned: see
-  // group_condemned.h.
+  // Whether groups may be condemned: see group_condemned.h.
+  bool HasEntries() const;
+  // Whether groups that are too large for one transaction can be condemned.
   bool CanCondemn() const;
   absl::Status Condemn(const AskedItem& item);
+  // Forgets that the group took too long if its outcome ends that.
+  void NoteEnd(const AskedItem& item);
+  // Logs the groups that the transaction, which is committed, has condemned.
+  void TellCondemned(Items items);
 
   // Runs one transaction. Sets results only if it returns OK.
   absl::Status Attempt(Items items);
@@ -91,6 +100,8 @@ class DeleteRun {
   // Deletes the rows of the groups at `places` in `items`, which are locked and judged.
   absl::Status DeleteGroups(Items items, const std::vector<size_t>& places,
                             std::vector<v1::DeleteResult>& results, int& deleted);
+  // Sets is_too_large_ if a statement that began then exceeded statement_timeout. Returns `status`.
+  absl::Status NoteTooLarge(const absl::Status& status, absl::Time began);
   // Makes FAILED the deleted groups that still have rows, since a trigger has kept or made them;
   // all if another table has taken a name meanwhile.
   absl::Status ConfirmGroups(Items items, std::vector<v1::DeleteResult>& results, int& deleted);
@@ -142,6 +153,7 @@ class DeleteRun {
   const DeleteBounds bounds_;
   const v1::DeleteItemsRequest& request_;
   BatchFit& fit_;
+  LargeGroups& large_;
   std::vector<AskedItem> asked_;
 
   v1::DeleteItemsResponse response_;
@@ -155,6 +167,8 @@ class DeleteRun {
   bool awaits_lock_ = false;
   // The transaction condemns its one group instead of deleting it.
   bool is_condemning_ = false;
+  // A delete of the transaction's groups exceeded the whole statement_timeout by itself.
+  bool is_too_large_ = false;
   // Indexes of the items whose group the transaction has condemned.
   std::vector<size_t> condemned_;
   // Indexes of the items of the transaction whose group it could not lock.

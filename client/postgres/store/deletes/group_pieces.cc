@@ -85,13 +85,24 @@ GroupPieces::GroupPieces(const TableDefinition& table, const GroupSql& sql)
     key.push_back(absl::StrCat("c.key[", i, "]"));
     values.push_back(absl::StrCat("$", i, "::text"));
   }
-  // A group with a fault must not keep the others waiting.
+  count_ =
+      absl::Substitute("SELECT count(*) FROM $0 AS c WHERE c.relation = $1::oid AND c.system = $2",
+                       condemned_, table.group, SystemIdentifier());
+  // Groups with a fault must not keep the others waiting, nor wait for the end of all others:
+  // one call of ten takes any.
   next_entry_ = absl::Substitute(
       "SELECT $0, c.before_xid, count(*) OVER () FROM $1 AS c WHERE c.relation = $2::oid AND "
-      "c.system = $3 ORDER BY c.fault IS NOT NULL, pg_catalog.random() LIMIT 1",
+      "c.system = $3 ORDER BY c.fault IS NOT NULL AND (SELECT pg_catalog.random()) < 0.9, "
+      "pg_catalog.random() LIMIT 1",
       absl::StrJoin(key, ", "), condemned_, table.group, SystemIdentifier());
   is_entry_ = absl::Substitute("c.relation = $0::oid AND c.key = ARRAY[$1] AND c.before_xid = $2",
                                table.group, absl::StrJoin(values, ", "), before);
+}
+
+absl::StatusOr<int64_t> GroupPieces::Count(Connection& connection) const {
+  const auto counted = connection.Query(count_);
+  if (!counted.ok()) return DatabaseFails(counted.status());
+  return counted->Number(0, 0);
 }
 
 absl::StatusOr<PieceOutcome> GroupPieces::DeleteOne(Connection& connection,

@@ -44,10 +44,13 @@ class GroupPieces {
   // this. REQUIRES: the table has an own_schema.
   GroupPieces(const TableDefinition& table, const GroupSql& sql);
 
-  // Deletes one piece of any condemned group that has no fault, else of one that has. Removes the
+  // Deletes one piece of any condemned group, preferably of one that has no fault. Removes the
   // entry of a group that is gone. UNAVAILABLE: the database as a whole fails.
   absl::StatusOr<PieceOutcome> DeleteOne(Connection& connection, const PieceBounds& bounds,
                                          BatchFit& fit) const;
+
+  // The condemned groups of the container.
+  absl::StatusOr<int64_t> Count(Connection& connection) const;
 
  private:
   // The key of a condemned group, and before_xid: the first parameters of all statements.
@@ -82,6 +85,7 @@ class GroupPieces {
   const TableDefinition& table_;
   const GroupSql& sql_;
   std::vector<Rows> rows_;  // in the order of the deletes
+  std::string count_;
   std::string next_entry_;
   std::string is_entry_;  // a condition with the parameters of an entry
   std::string condemned_;

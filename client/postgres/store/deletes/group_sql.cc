@@ -100,6 +100,7 @@ GroupSql::GroupSql(const TableDefinition& table, const DeleteSql& sql)
   std::vector<std::string> names;
   std::vector<std::string> exists;
   for (const TableDefinition* one : tables) {
+    is_under_row_security_ |= one->config.row_level_security;
     names.push_back(OnlyTable(*one));
     exists.push_back(absl::StrCat("EXISTS (SELECT FROM ", OnlyTable(*one), " AS t WHERE ",
                                   DeleteSql::HasAskedKey(one->id), ")"));

@@ -36,6 +36,9 @@ class GroupSql {
   // The foreign keys of tables of the groups that refer to the table itself. Run it with the
   // system's search path.
   const std::string& keys_to_itself() const { return keys_to_itself_; }
+  // Whether a table has policies for its expired rows. PostgreSQL also applies them to rows that
+  // are not written yet, of which nobody can tell whether they are condemned: such groups are not.
+  bool is_under_row_security() const { return is_under_row_security_; }
   // Condemns the groups, which are locked and judged, unless an open transaction is older than one
   // of their rows. Column: n, of those that it has condemned.
   const std::string& condemn() const { return condemn_; }
@@ -55,6 +58,7 @@ class GroupSql {
   std::string judge_;
   std::string entries_;
   std::string keys_to_itself_;
+  bool is_under_row_security_ = false;
   std::string condemn_;
   std::vector<std::string> deletes_;
   std::string remains_;
