@@ -165,9 +165,10 @@ void AddCondemned(const MetricSources& sources, Families& families) {
       families.Add(static_cast<double>(value(*counters)), {{"container", container}});
     }
   };
-  families.Gauge("condemned_groups",
-                 "Groups that were too large for one transaction and are being deleted in pieces. "
-                 "The log names those that cannot be deleted.");
+  families.Gauge(
+      "condemned_groups",
+      "Groups that were too large for one transaction and are being deleted in pieces, at "
+      "the last attempt. The log names those that cannot be deleted.");
   each([](const StoreCounters& counters) { return counters.condemned_groups.load(); });
   families.Counter("condemned_rows_deleted_total", "Rows of such groups that were deleted.");
   each([](const StoreCounters& counters) { return counters.condemned_rows.load(); });

@@ -58,11 +58,12 @@ absl::Status ReadCondemned(Connection& connection, const Config& config, Seen& s
                                       CondemnedTable(config.schema), " AS c WHERE c.relation = ",
                                       table.group, "::oid AND c.system = ", SystemIdentifier())));
     if (groups.Number(0, 0) == 0) continue;
-    std::string& text = seen.condemned[table.config.container];
-    text = absl::StrCat("; condemned groups, which are deleted in pieces: ", groups.Number(0, 0));
+    seen.condemned[table.config.container] =
+        absl::StrCat("; condemned groups, which are deleted in pieces: ", groups.Number(0, 0));
     if (groups.Number(0, 1) == 0) continue;
-    absl::StrAppend(&text, ", of which ", groups.Number(0, 1),
-                    " cannot be deleted now: ", groups.Text(0, 2));
+    seen.problems.push_back(absl::StrCat(
+        "container ", table.config.container, ": ", groups.Number(0, 1),
+        " of its condemned groups cannot be deleted now, of which one: ", groups.Text(0, 2)));
   }
   return absl::OkStatus();
 }
