@@ -646,11 +646,17 @@ class TableCheck {
   }
 
   void WarnOfUpsertsIntoGroups() {
-    if (config_.live_view.empty() && !config_.row_level_security) return;
-    Warn(
-        ": from PostgreSQL 15.20 on, and with row_level_security before, an INSERT ... ON CONFLICT "
-        "DO UPDATE fails on a row of an expired group that is not yet deleted; an INSERT of a live "
-        "row into the group before it avoids that");
+    if (config_.row_level_security) {
+      Warn(
+          ": with row_level_security an INSERT ... ON CONFLICT DO UPDATE fails on a row of an "
+          "expired group that is not yet deleted; an INSERT of a live row into the group before it "
+          "avoids that");
+    } else if (!config_.live_view.empty()) {
+      Warn(": from PostgreSQL 15.20 on an INSERT ... ON CONFLICT DO UPDATE through its live_view ",
+           config_.live_view_schema(), ".", config_.live_view,
+           " fails on a row of an expired group that is not yet deleted; an INSERT of a live row "
+           "into the group before it avoids that, unless the group is condemned");
+    }
   }
 
   void WarnOfOtherUniques() {
