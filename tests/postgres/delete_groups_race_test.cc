@@ -14,6 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/postgres/sql/check/catalog.h"
 #include "client/postgres/sql/install/installation.h"
 #include "tests/postgres/groups_for_test.h"
@@ -25,7 +27,8 @@ namespace {
 constexpr int kWriters = 3;
 constexpr int kThreadsOfWriter = 12;
 constexpr int kDeleted = 1500;
-constexpr int kOthers = 15;     // outcomes of other kinds
+constexpr int kOthers = 15;  // outcomes of other kinds
+constexpr absl::Duration kPatience = absl::Minutes(10);
 constexpr int kCondemned = 50;  // rows that are deleted in pieces
 
 // Writes of one row: $0 the thread, $1 a number of its own, $2 the time.
@@ -241,13 +244,17 @@ TEST_F(DeleteGroupsRaceTest, CondemnedRowsNeverComeBackAndLaterOnesStay) {
   db_->config().statement_timeout = absl::Milliseconds(200);
   const StoreCounters& counters = *db_->OpenDefined(tables_).CountersOf("threads");
   Application application(*db_, "live");
-  while (
-      (counters.condemned_rows < kCondemned || outcomes_[v1::DELETE_OUTCOME_DELETED] < kOthers) &&
-      !HasFailure()) {
+  const auto has_seen_all = [&] {
+    return counters.condemned_rows >= kCondemned &&
+           outcomes_[v1::DELETE_OUTCOME_DELETED] >= kOthers;
+  };
+  const absl::Time give_up = absl::Now() + kPatience;
+  while (!has_seen_all() && !HasFailure() && absl::Now() < give_up) {
     DeleteAll();
     for (int i = 0; i < 20; ++i) db_->store().DeletePieces();
   }
   application.Stop();
+  EXPECT_TRUE(has_seen_all());
   Show();
   std::cout << "rows deleted in pieces: " << counters.condemned_rows << "\n";
 }

@@ -51,6 +51,7 @@ constexpr char kStep[] = R"sql(
       channel, type, blob) SELECT t, '', '$1', 'task', '', i, 'messages', 'msgpack', '\x80'
       FROM generate_series(1, 3) AS i, $0
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO NOTHING;
+  $2;
   COMMIT
 )sql";
 
@@ -74,8 +75,10 @@ class ThreadGroupsTest : public KilledAdapterFixture {
         "thread_id HAVING count(*) <> 6) AS broken");
   }
 
-  void Step(const std::string& version, const std::string& threads) {
-    database_.Sql(absl::Substitute(kStep, threads, version));
+  // `more` is a statement of the same transaction.
+  void Step(const std::string& version, const std::string& threads,
+            const std::string& more = "SELECT") {
+    database_.Sql(absl::Substitute(kStep, threads, version, more));
   }
 };
 
@@ -168,10 +171,9 @@ TEST_F(LargeThreadTest, LargeThreadGoesInPiecesAndANewOneStaysWhateverIsKilled) 
     EXPECT_TRUE(WaitUntil([&] { return Left() != before; }, absl::Minutes(2))) << postgres_.Log();
     ASSERT_NO_FATAL_FAILURE(Kill(i % 3 == 2));
     if (i == 1) {
-      Step("2", "(SELECT 'thread' AS t) AS threads");
-      database_.Sql(
-          "UPDATE checkpoint_writes SET ttl_written_at = now() + interval '1 hour' WHERE task_id = "
-          "'task'");
+      Step("2", "(SELECT 'thread' AS t) AS threads",
+           "UPDATE public.checkpoint_writes SET ttl_written_at = now() + interval '1 hour' WHERE "
+           "task_id = 'task'");
       shown = "3";
     }
     if (i == 3) {
