@@ -99,6 +99,8 @@ absl::StatusOr<TlsServer::Context> TlsServer::MakeContext(const TlsMaterial& mat
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                       SSL_MODE_RELEASE_BUFFERS);
+  // Otherwise SSL_read() goes on for as long as records without data come, such as key updates.
+  SSL_CTX_clear_mode(context.get(), SSL_MODE_AUTO_RETRY);
   TTL_RETURN_IF_ERROR(UseIdentity(material, context.get()));
   TTL_RETURN_IF_ERROR(TrustClientsOf(material.ca, context.get()));
   return context;
