@@ -213,8 +213,10 @@ class HttpServer::Loop {
     while (!connections_.empty() && connections_.front().until() <= now) connections_.pop_front();
   }
 
+  // No more than there is room for, so that each connection is looked at before a newer one can
+  // evict it, and clients that connect all the time do not hold up the others.
   void Accept() {
-    while (true) {
+    for (size_t accepted = 0; accepted < kMaxConnections; ++accepted) {
       Fd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (fd.get() < 0) {
         // Without free descriptors, poll() would report the same client again at once.

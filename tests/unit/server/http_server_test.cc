@@ -5,9 +5,13 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "tests/testing/scrape.h"
 #include "tests/testing/temp_dir.h"
 
 namespace ttl {
@@ -37,6 +41,37 @@ TEST(HttpServerTest, TheAddressAndNotTheNameDecidesWhetherItIsLoopback) {
                 AllOf(HasSubstr("--flag"), HasSubstr(address), HasSubstr("127.0.0.1")));
     EXPECT_TRUE(StartAt(address, HttpServer::Reach::kAny).ok()) << address;
   }
+}
+
+TEST(HttpServerTest, NewConnectionsDoNotEvictThoseWhoseRequestsAreWaiting) {
+  const TempDir directory;
+  const std::string socket = directory.File("s");
+  absl::Notification begun;
+  absl::Notification go_on;
+  const auto answer = [&](absl::string_view received, const TlsConnection*) {
+    if (received == "first") {
+      begun.Notify();
+      go_on.WaitForNotification();
+    }
+    return std::optional<HttpAnswer>({.head = "answered"});
+  };
+  const auto server = HttpServer::Start("--flag", absl::StrCat("unix:", socket), answer);
+  ASSERT_TRUE(server.ok()) << server.status();
+
+  // While the server's thread is held up, more connections come than there is room for.
+  const auto first = HttpConnection::Open(socket);
+  ASSERT_TRUE(first.ok()) << first.status();
+  first->Send("first");
+  begun.WaitForNotification();
+  std::vector<HttpConnection> others;
+  for (size_t i = 0; i < 3 * HttpServer::kMaxConnections; ++i) {
+    auto connection = HttpConnection::Open(socket);
+    ASSERT_TRUE(connection.ok()) << connection.status();
+    connection->Send("next");
+    others.push_back(*std::move(connection));
+  }
+  go_on.Notify();
+  for (const HttpConnection& other : others) EXPECT_EQ(other.ReadAll(), "answered");
 }
 
 }  // namespace
