@@ -1,36 +1,27 @@
 #include "service/transport/tls/tls_files.h"
 
 #include <openssl/asn1.h>
-#include <openssl/bio.h>
 #include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include <fstream>
-#include <memory>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
+#include "service/transport/tls/pem.h"
 
 namespace ttl {
 namespace {
 
 constexpr size_t kMaxPathBytes = 4096;
-
-struct Free {
-  void operator()(BIO* bio) const { BIO_free(bio); }
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, Free>;
 
 absl::Status Error(const std::string& file, absl::string_view problem) {
   // OpenSSL's errors do not name the file.
@@ -46,21 +37,15 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return text.str();
 }
 
-Owned<BIO> Reader(const std::string& text) {
-  return Owned<BIO>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+absl::StatusOr<OwnedCertificate> FirstCertificate(const std::string& file,
+                                                  const std::string& text) {
+  std::vector<OwnedCertificate> certificates = CertificatesIn(text);
+  if (certificates.empty()) return Error(file, "holds no certificate; give a PEM file");
+  return std::move(certificates.front());
 }
 
-absl::StatusOr<Owned<X509>> FirstCertificate(const std::string& file, const std::string& text) {
-  Owned<X509> certificate(PEM_read_bio_X509(Reader(text).get(), nullptr, nullptr, nullptr));
-  if (certificate == nullptr) return Error(file, "holds no certificate; give a PEM file");
-  return certificate;
-}
-
-// Keeps OpenSSL from asking for the password of a key on the terminal.
-int NoPassword(char*, int, int, void*) { return 0; }
-
-absl::StatusOr<Owned<EVP_PKEY>> PrivateKey(const std::string& file, const std::string& text) {
-  Owned<EVP_PKEY> key(PEM_read_bio_PrivateKey(Reader(text).get(), nullptr, NoPassword, nullptr));
+absl::StatusOr<OwnedKey> PrivateKey(const std::string& file, const std::string& text) {
+  OwnedKey key = PrivateKeyIn(text);
   if (key == nullptr) {
     return Error(file, "holds no private key; give a PEM file whose key has no password");
   }
@@ -76,9 +61,9 @@ absl::Time ExpiryOf(const X509& certificate) {
 absl::Status ReadIdentity(const TlsFiles& files, TlsMaterial& material) {
   TTL_ASSIGN_OR_RETURN(material.cert, ReadFile(files.cert_file));
   TTL_ASSIGN_OR_RETURN(material.key, ReadFile(files.key_file));
-  TTL_ASSIGN_OR_RETURN(const Owned<X509> certificate,
+  TTL_ASSIGN_OR_RETURN(const OwnedCertificate certificate,
                        FirstCertificate(files.cert_file, material.cert));
-  TTL_ASSIGN_OR_RETURN(const Owned<EVP_PKEY> key, PrivateKey(files.key_file, material.key));
+  TTL_ASSIGN_OR_RETURN(const OwnedKey key, PrivateKey(files.key_file, material.key));
   if (X509_check_private_key(certificate.get(), key.get()) != 1) {
     return Error(files.key_file, absl::StrCat("is not the key of the first certificate in ",
                                               Quoted(files.cert_file, kMaxPathBytes)));

@@ -1,9 +1,6 @@
 #include "service/transport/tls/tls_server.h"
 
-#include <openssl/bio.h>
 #include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <spdlog/spdlog.h>
 
@@ -15,34 +12,12 @@
 #include "absl/strings/str_cat.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
+#include "service/transport/tls/pem.h"
 
 namespace ttl {
 namespace {
 
 constexpr size_t kMaxReasonBytes = 4096;
-
-struct FreePart {
-  void operator()(BIO* bio) const { BIO_free(bio); }
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-template <typename T>
-using Part = std::unique_ptr<T, FreePart>;
-
-Part<BIO> MemoryOf(const std::string& text) {
-  return Part<BIO>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
-// All certificates of a PEM text, which has at least one.
-std::vector<Part<X509>> CertificatesOf(const std::string& text) {
-  std::vector<Part<X509>> certificates;
-  const Part<BIO> bio = MemoryOf(text);
-  while (X509* certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
-    certificates.emplace_back(certificate);
-  }
-  ERR_clear_error();  // the end of the text
-  return certificates;
-}
 
 absl::Status Refused(absl::string_view what) {
   const char* reason = ERR_reason_error_string(ERR_peek_error());
@@ -52,22 +27,21 @@ absl::Status Refused(absl::string_view what) {
 }
 
 absl::Status UseIdentity(const TlsMaterial& material, SSL_CTX* context) {
-  const std::vector<Part<X509>> chain = CertificatesOf(material.cert);
+  const std::vector<OwnedCertificate> chain = CertificatesIn(material.cert);
   if (SSL_CTX_use_certificate(context, chain.at(0).get()) != 1) {
     return Refused("the certificate");
   }
   for (size_t i = 1; i < chain.size(); ++i) {
     if (SSL_CTX_add1_chain_cert(context, chain[i].get()) != 1) return Refused("the certificate");
   }
-  const Part<EVP_PKEY> key(
-      PEM_read_bio_PrivateKey(MemoryOf(material.key).get(), nullptr, nullptr, nullptr));
+  const OwnedKey key = PrivateKeyIn(material.key);
   if (SSL_CTX_use_PrivateKey(context, key.get()) != 1) return Refused("the private key");
   return absl::OkStatus();
 }
 
 // The names of the CAs are sent too: a browser chooses among its certificates by them.
 absl::Status TrustClientsOf(const std::string& ca, SSL_CTX* context) {
-  for (const Part<X509>& certificate : CertificatesOf(ca)) {
+  for (const OwnedCertificate& certificate : CertificatesIn(ca)) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate.get()) != 1 ||
         SSL_CTX_add_client_CA(context, certificate.get()) != 1) {
       return Refused("the client CA");
