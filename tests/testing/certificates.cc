@@ -70,12 +70,14 @@ X509* NewCertificate(const TestNames& names, EVP_PKEY* key) {
   return certificate;
 }
 
-X509* NewCaCertificate(const std::string& name, EVP_PKEY* key) {
+// Signed with `issuer_key`, which is the key of `issuer`; null: by itself.
+X509* NewCaCertificate(const std::string& name, EVP_PKEY* key, X509* issuer, EVP_PKEY* issuer_key) {
   X509* certificate = NewCertificate({.common_name = name}, key);
-  X509_set_issuer_name(certificate, X509_get_subject_name(certificate));
-  AddExtension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE");
-  AddExtension(certificate, certificate, NID_key_usage, "critical,keyCertSign");
-  Require(X509_sign(certificate, key, EVP_sha256()) > 0, "X509_sign");
+  if (issuer == nullptr) issuer = certificate;
+  X509_set_issuer_name(certificate, X509_get_subject_name(issuer));
+  AddExtension(certificate, issuer, NID_basic_constraints, "critical,CA:TRUE");
+  AddExtension(certificate, issuer, NID_key_usage, "critical,keyCertSign");
+  Require(X509_sign(certificate, issuer_key, EVP_sha256()) > 0, "X509_sign");
   return certificate;
 }
 
@@ -97,7 +99,14 @@ std::string CertPem(X509* certificate) {
 }  // namespace
 
 TestCa::TestCa(const std::string& name)
-    : key_(NewKey()), cert_(NewCaCertificate(name, key_.get())), cert_pem_(CertPem(cert_.get())) {}
+    : key_(NewKey()),
+      cert_(NewCaCertificate(name, key_.get(), nullptr, key_.get())),
+      cert_pem_(CertPem(cert_.get())) {}
+
+TestCa::TestCa(const std::string& name, const TestCa& issuer)
+    : key_(NewKey()),
+      cert_(NewCaCertificate(name, key_.get(), issuer.cert_.get(), issuer.key_.get())),
+      cert_pem_(CertPem(cert_.get())) {}
 
 TestIdentity TestCa::Issue(const TestNames& names) const {
   const std::unique_ptr<EVP_PKEY, Free> key(NewKey());

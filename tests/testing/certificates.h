@@ -32,6 +32,8 @@ struct TestNames {
 class TestCa {
  public:
   explicit TestCa(const std::string& name);
+  // An intermediate authority.
+  TestCa(const std::string& name, const TestCa& issuer);
 
   // The certificate of the authority itself.
   const std::string& cert() const { return cert_pem_; }

@@ -39,8 +39,11 @@ absl::Status UseIdentity(const TlsMaterial& material, SSL_CTX* context) {
   return absl::OkStatus();
 }
 
-// The names of the CAs are sent too: a browser chooses among its certificates by them.
+// The names of the CAs are sent too: a browser chooses among its certificates by them. As with
+// gRPC, a CA may be an intermediate whose issuer is not known.
 absl::Status TrustClientsOf(const std::string& ca, SSL_CTX* context) {
+  X509_STORE_set_flags(SSL_CTX_get_cert_store(context),
+                       X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
   for (const OwnedCertificate& certificate : CertificatesIn(ca)) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate.get()) != 1 ||
         SSL_CTX_add_client_CA(context, certificate.get()) != 1) {

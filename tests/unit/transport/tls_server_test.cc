@@ -100,5 +100,15 @@ TEST_F(TlsServerTest, EachCallReadsAtMostOneRecordWithoutData) {
   EXPECT_EQ(Receive(), 1);
 }
 
+TEST_F(TlsServerTest, AnIntermediateAuthorityMayBeTheOneThatIsTrusted) {
+  const TestCa intermediate("intermediate", clients_);
+  EXPECT_TRUE(Connect(intermediate.Issue({}), intermediate.cert()));
+}
+
+TEST_F(TlsServerTest, TheIssuerOfATrustedIntermediateIsNotTrusted) {
+  const TestCa intermediate("intermediate", clients_);
+  EXPECT_FALSE(Connect(clients_.Issue({}), intermediate.cert()));
+}
+
 }  // namespace
 }  // namespace ttl
