@@ -23,12 +23,12 @@ uint64_t NotZero(uint64_t value) { return value == 0 ? 1 : value; }
 CallTraces::CallTraces() : random_(Seeded()) {}
 
 CallTrace CallTraces::Next(bool in_trouble, absl::Duration now) {
-  const bool sampled = in_trouble || now - last_sampled_ >= kSamplingInterval;
-  if (sampled) last_sampled_ = now;
   CallTrace trace;
+  trace.sampled = in_trouble || now - last_sampled_ >= kSamplingInterval;
+  if (trace.sampled) last_sampled_ = now;
   trace.trace_id = absl::StrCat(Hex(NotZero(random_())), Hex(random_()));
-  trace.trace_parent =
-      absl::StrCat("00-", trace.trace_id, "-", Hex(NotZero(random_())), sampled ? "-01" : "-00");
+  trace.trace_parent = absl::StrCat("00-", trace.trace_id, "-", Hex(NotZero(random_())),
+                                    trace.sampled ? "-01" : "-00");
   return trace;
 }
 

@@ -12,14 +12,15 @@ namespace ttl {
 struct CallTrace {
   std::string trace_id;      // 32 lower-case hexadecimal digits
   std::string trace_parent;  // the value of the metadata key "traceparent"
+  bool sampled = false;      // asks the store to record it
 };
 
 // Makes the trace contexts of DeleteItems calls, so that the spans of the store have a parent. Each
 // call is a trace of its own: nobody asked for it.
 //
 // Sampled, so that the store records it, is a call if none was for a second, and each call for a
-// container whose last call failed. So a store is traced as long as it has trouble, and a healthy
-// one is sampled at a rate that does not grow with its load.
+// container whose last call failed or showed that the store is slow. So a store is traced as long
+// as it has trouble, and a healthy one is sampled at a rate that does not grow with its load.
 //
 // Not thread-safe.
 class CallTraces {
@@ -29,7 +30,7 @@ class CallTraces {
   CallTraces();
 
   // The trace of the next call, sent at `now`, which is steady. `in_trouble`: the last call for the
-  // container failed.
+  // container failed or was slow.
   CallTrace Next(bool in_trouble, absl::Duration now);
 
  private:

@@ -31,7 +31,7 @@ void DeleteCalls::Send(DeleteCall call) {
   const uint64_t number = call.container->number;
   if (call.in_trouble) ++in_trouble_;
   DeleteCall& sent = *(in_flight_[number] = std::make_unique<DeleteCall>(std::move(call)));
-  sent.trace = traces_.Next(sent.in_trouble, sent.sent.steady);
+  sent.trace = traces_.Next(sent.in_trouble || sent.after_slow, sent.sent.steady);
   store_->DeleteItems(sent.batch.request, sent.trace.trace_parent, deadline_,
                       [this, number, &sent](auto response) {
                         sent.response = std::move(response);

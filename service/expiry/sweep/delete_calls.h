@@ -29,6 +29,7 @@ struct DeleteCall {
   DeleteGate::Pass pass;  // held until the outcomes are committed
   Moment sent;
   bool in_trouble = false;  // the container's last batch failed
+  bool after_slow = false;  // the container's last batch showed that the store is slow
   CallTrace trace = {};     // set by Send()
   absl::StatusOr<v1::DeleteItemsResponse> response = absl::UnknownError("in flight");
 };

@@ -63,6 +63,12 @@ bool MayBeAnItemsFault(const absl::Status& error) {
   return !absl::IsResourceExhausted(error) && !absl::IsCancelled(error);
 }
 
+// Fields of a log line. A trace that is not sampled has no spans in the store's records, but a
+// store may log its id.
+std::string TraceFields(const CallTrace& trace) {
+  return absl::StrCat("trace_id=", trace.trace_id, " sampled=", trace.sampled ? "true" : "false");
+}
+
 // Lets an operator tell our deletes from those of users, with everything that each one was decided
 // by.
 void LogDeletes(const DeleteCall& call, const v1::DeleteItemsResponse& response,
@@ -72,10 +78,10 @@ void LogDeletes(const DeleteCall& call, const v1::DeleteItemsResponse& response,
   spdlog::debug(
       "deletes by TTL expiry: container={} incarnation={} revision={} sent={} deleted={} "
       "not_found={} modified={} not_expired={} throttled={} out_of_time={} failed={} "
-      "unanswered={} trace_id={}",
+      "unanswered={} {}",
       Quoted(container.id, kMaxContainerIdBytes), container.number, container.revision,
       request.items_size(), tally.deleted, tally.not_found, tally.modified, tally.not_expired,
-      tally.throttled, tally.out_of_time, tally.failed, tally.unanswered, call.trace.trace_id);
+      tally.throttled, tally.out_of_time, tally.failed, tally.unanswered, TraceFields(call.trace));
   if (!spdlog::should_log(spdlog::level::trace)) return;
   for (int i = 0; i < request.items_size(); ++i) {
     const v1::ExpiredItem& item = request.items(i);
@@ -158,6 +164,7 @@ void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, cons
   const DeleteTally& tally = answers.record.tally;
   const BatchAnswer answer = ToBatchAnswer(call, tally, now);
   const bool slow = kept.pace.NoteAnswer(answer, now);
+  kept.after_slow = slow || tally.out_of_time > 0;
   if (tally.throttled > 0) published_.AddPushBack(PushBack::kThrottled);
   if (tally.out_of_time > 0) TakeOutOfTime(call, tally.out_of_time, now);
   if (answer.throttled && answer.retry_after.has_value()) {
@@ -175,8 +182,8 @@ void DeleteOutcomes::TakeSlow(const DeleteCall& call, absl::Duration took, const
            absl::StrCat("deletes are slow: container=", Quoted(container.id),
                         " items=", call.batch.items.size(), " took=", absl::FormatDuration(took),
                         " reason=\"most of the last calls took more than twice as long as usual, "
-                        "so the rate was cut\" trace_id=",
-                        call.trace.trace_id),
+                        "so the rate was cut\" ",
+                        TraceFields(call.trace)),
            now.steady);
 }
 
@@ -186,8 +193,8 @@ void DeleteOutcomes::TakeOutOfTime(const DeleteCall& call, int64_t items, const 
   log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/out_of_time"),
            absl::StrCat("deletes are slow: container=", Quoted(container.id), " put_off=", items,
                         " reason=\"the store could not carry them out within the deadline of the "
-                        "call\" trace_id=",
-                        call.trace.trace_id),
+                        "call\" ",
+                        TraceFields(call.trace)),
            now.steady);
 }
 
@@ -210,7 +217,7 @@ void DeleteOutcomes::TakeError(const DeleteCall& call, const absl::Status& error
              absl::StrCat(
                  "batch of deletes failed: container=", Quoted(id), " items=", count, " error=",
                  Quoted(error.ToString(absl::StatusToStringMode::kWithNoExtraData), kMaxErrorBytes),
-                 " trace_id=", call.trace.trace_id),
+                 " ", TraceFields(call.trace)),
              now.steady);
   }
   if (count > 1 || !may_be_an_item) {
@@ -234,7 +241,7 @@ void DeleteOutcomes::TakeAnswers(const DeleteCall& call, StoreAnswers answers, C
              absl::StrCat(
                  "item was not deleted and will be retried: container=", Quoted(container.id),
                  " item=", Show(failure->key), " reason=", Quoted(failure->reason, kMaxErrorBytes),
-                 " trace_id=", call.trace.trace_id),
+                 " ", TraceFields(call.trace)),
              now.steady);
   }
   Commit(container, std::move(answers.reports), pace, now);

@@ -30,6 +30,7 @@ class DeleteOutcomes {
   struct Kept {
     ContainerPace& pace;
     Suspects& suspects;
+    bool& after_slow;  // as in the next DeleteCall
   };
 
   // Handles `call`, which has ended, and waits for the commit. Returns whether the outcome of its

@@ -567,13 +567,16 @@ void Sweeper::SendCall(const Slice& slice, JudgedBatch batch, DeleteGate::Pass p
                .batch = std::move(batch),
                .pass = std::move(pass),
                .sent = now,
-               .in_trouble = slice.pacing.pace.in_trouble()});
+               .in_trouble = slice.pacing.pace.in_trouble(),
+               .after_slow = slice.pacing.after_slow});
 }
 
 void Sweeper::TakeEnded(DeleteCall& call, const Moment& now) {
   Pacing& pacing = PacingOf(call.container->number, now);
   run_queue_.Wake(call.container->number);
-  if (outcomes_.Take(call, {pacing.pace, pacing.suspects}, now)) calls_.KeepUntilSettled(call);
+  if (outcomes_.Take(call, {pacing.pace, pacing.suspects, pacing.after_slow}, now)) {
+    calls_.KeepUntilSettled(call);
+  }
   PostPace(*call.container, pacing, now);
 }
 

@@ -124,8 +124,9 @@ class Sweeper {
 
     ContainerPace pace;
     Suspects suspects;
-    PaceView posted;     // as published last
-    int64_t wanted = 1;  // read the index only once there are tokens for this many deletes
+    bool after_slow = false;  // as in DeleteCall
+    PaceView posted;          // as published last
+    int64_t wanted = 1;       // read the index only once there are tokens for this many deletes
     absl::Duration next_upkeep = -absl::InfiniteDuration();
     absl::Duration upkeep_interval;
     absl::Duration next_full_scan;

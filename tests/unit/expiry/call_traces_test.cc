@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/captured_log.h"
@@ -15,6 +16,7 @@
 namespace ttl {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::SizeIs;
@@ -74,7 +76,7 @@ TEST(CallTracesTest, TheLogOfAFailedBatchHasTheTraceId) {
   EXPECT_THAT(log.text(), HasSubstr("trace_id=" + received[0].trace_parents.at(0).substr(3, 32)));
 }
 
-TEST(CallTracesTest, TheLogOfASlowStoreHasTheTraceIdOfACall) {
+TEST(CallTracesTest, TheCallsAfterASlowOneAreSampledAndTheLogSaysWhetherItWas) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.SetLimit(1000);
@@ -93,9 +95,17 @@ TEST(CallTracesTest, TheLogOfASlowStoreHasTheTraceIdOfACall) {
   ASSERT_NE(line, std::string::npos) << text;
   const std::string trace_id = text.substr(text.find("trace_id=", line) + 9, 32);
   const auto received = h.store.ReceivedDeletes();
-  EXPECT_TRUE(std::any_of(received.begin(), received.end(), [&](const auto& call) {
+  const auto slow = std::find_if(received.begin(), received.end(), [&](const auto& call) {
     return call.trace_parents.at(0).substr(3, 32) == trace_id;
-  })) << text;
+  });
+  ASSERT_NE(slow, received.end()) << text;
+  const bool sampled = absl::EndsWith(slow->trace_parents[0], "-01");
+  EXPECT_THAT(text, HasSubstr(absl::StrCat(trace_id, " sampled=", sampled ? "true" : "false")));
+  // One call a second would be, were the store not slow.
+  ASSERT_GE(received.end() - slow, 4);
+  for (auto next = slow + 1; next != slow + 4; ++next) {
+    EXPECT_THAT(next->trace_parents.at(0), EndsWith("-01")) << next - slow;
+  }
 }
 
 }  // namespace
