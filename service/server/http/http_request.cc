@@ -17,7 +17,6 @@ namespace ttl {
 namespace {
 
 constexpr absl::string_view kEndOfHead = "\r\n\r\n";
-constexpr absl::string_view kHttpScheme = "http://";
 
 // Also sets `authority`, which is empty unless the target is absolute.
 absl::Status ReadRequestLine(absl::string_view line, HttpRequest& request, std::string& authority) {
@@ -27,8 +26,8 @@ absl::Status ReadRequestLine(absl::string_view line, HttpRequest& request, std::
   }
   const std::optional<HttpTarget> target = ReadHttpTarget(words[1]);
   if (!target.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat("the target is ", Quoted(words[1]),
-                                                   ": must be a path, such as /, or http://"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the target is ", Quoted(words[1]), ": must be a path, such as /, or http:// or https://"));
   }
   request.method = std::string(words[0]);
   request.path = std::string(target->path);
@@ -74,6 +73,14 @@ absl::StatusOr<std::string> PercentDecoded(absl::string_view encoded) {
   return bytes;
 }
 
+// The length of the scheme that an absolute target begins with; 0: it begins with none.
+size_t SchemeSize(absl::string_view target) {
+  for (const absl::string_view scheme : {"http://", "https://"}) {
+    if (absl::StartsWithIgnoreCase(target, scheme)) return scheme.size();
+  }
+  return 0;
+}
+
 }  // namespace
 
 absl::string_view HttpRequest::Header(absl::string_view name) const {
@@ -83,8 +90,8 @@ absl::string_view HttpRequest::Header(absl::string_view name) const {
 
 std::optional<HttpTarget> ReadHttpTarget(absl::string_view target) {
   HttpTarget read;
-  if (absl::StartsWithIgnoreCase(target, kHttpScheme)) {
-    target.remove_prefix(kHttpScheme.size());
+  if (const size_t scheme_size = SchemeSize(target); scheme_size > 0) {
+    target.remove_prefix(scheme_size);
     read.authority = target.substr(0, target.find_first_of("/?"));
     if (read.authority.empty()) return std::nullopt;
     target.remove_prefix(read.authority.size());

@@ -14,7 +14,7 @@ namespace ttl {
 // Maximum length of a request's head, in bytes: enough for the longest keys, percent-encoded.
 inline constexpr size_t kMaxHttpHeadBytes = size_t{16} << 10;
 
-// The target of a request: a path, or an absolute http:// URI, as proxies are sent.
+// The target of a request: a path, or an absolute http:// or https:// URI, as proxies are sent.
 struct HttpTarget {
   absl::string_view authority;  // of the URI; empty for a path
   absl::string_view path;       // up to the question mark; not empty

@@ -49,7 +49,8 @@ TEST(HttpRequestTest, OnlyPathsOverHttp1WithOneHostAreRead) {
       {WithHost("GET /"), "HTTP/1.1"},
       {WithHost("GET  / HTTP/1.1"), "HTTP/1.1"},
       {WithHost("PRI * HTTP/2.0"), "HTTP/1.1"},
-      {WithHost("GET https://localhost/ HTTP/1.1"), "must be a path"},
+      {WithHost("GET ftp://localhost/ HTTP/1.1"), "must be a path"},
+      {WithHost("GET https:/// HTTP/1.1"), "must be a path"},
       {WithHost("GET http:/// HTTP/1.1"), "must be a path"},
       {WithHost("GET http://?a HTTP/1.1"), "must be a path"},
       {"GET http://localhost/ HTTP/1.1\r\n\r\n", "Host is not given"},
@@ -77,6 +78,7 @@ TEST(HttpRequestTest, TheAuthorityOfAnAbsoluteTargetReplacesHost) {
   } kCases[] = {{"http://127.0.0.1/", "127.0.0.1", "/", ""},
                 {"http://evil.example:80/a.json?b=/c?d", "evil.example:80", "/a.json", "b=/c?d"},
                 {"HTTP://[::1]:1", "[::1]:1", "/", ""},
+                {"https://sidecar.example/a?b", "sidecar.example", "/a", "b"},
                 {"http://a?b/c", "a", "/", "b/c"},
                 {"http://localhost@b/", "localhost@b", "/", ""},
                 {"/http://a/", "localhost", "/http://a/", ""}};
