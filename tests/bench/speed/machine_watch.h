@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
@@ -14,7 +15,7 @@ namespace ttl::bench {
 
 // Processor time that the machine has used since it started.
 struct MachineTime {
-  absl::Duration busy;    // by all processes and the kernel
+  absl::Duration busy;    // by all processes; without interrupts, which may serve the benchmark
   absl::Duration stolen;  // by other virtual machines ("steal")
 };
 
@@ -25,7 +26,8 @@ std::optional<MachineTime> ParseMachineTime(absl::string_view proc_stat, absl::D
 struct ProcessTime {
   int pid = 0;
   int parent = 0;
-  absl::Duration used;  // by it and by those of its children that have ended
+  bool of_kernel = false;  // a thread of the kernel
+  absl::Duration used;     // by it and by those of its children that have ended
 };
 
 // Absent if `stat` is not the content of such a file.
@@ -34,18 +36,31 @@ std::optional<ProcessTime> ParseProcessTime(absl::string_view stat, absl::Durati
 // Processor time used by `root` and all its descendants among `processes`.
 absl::Duration TimeOfTree(int root, const std::vector<ProcessTime>& processes);
 
+// What is known of the machine at one time.
+struct MachineLook {
+  absl::Time time;
+  MachineTime machine;
+  absl::Duration ours;                                      // of the benchmark
+  absl::flat_hash_map<int, absl::Duration> kernel_threads;  // of each, by its id
+};
+
 // Cores that were not at the benchmark's disposal for about a second.
 struct LostCores {
   double others = 0;  // used by processes that are not the benchmark's
   double stolen = 0;
 };
 
+// Cores lost between two looks; absent if less than 200 ms have passed, for which the ticks of the
+// kernel are too coarse. Pure.
+std::optional<LostCores> LostBetween(const MachineLook& before, const MachineLook& after);
+
 // Why figures measured meanwhile permit no verdict; empty if they do. A second is disturbed if
 // others used more than a tenth of `cores` or more than a twentieth was stolen, and a row if more
-// than a tenth of its seconds are. Pure.
+// than a tenth of its seconds are, or if there are none. Pure.
 std::string Disturbance(const std::vector<LostCores>& seconds, int cores);
 
-// Looks once a second at who uses the processors, on a thread of its own, while it exists.
+// Looks once a second at who uses the processors, on a thread of its own, while it exists. What
+// cannot be read is no second.
 class MachineWatch {
  public:
   MachineWatch();
