@@ -61,7 +61,7 @@ std::optional<HttpAnswer> PageServer::Answer(absl::string_view received, const T
   if (tls == nullptr) return page_.Answer(received);
   const StatusPage::TlsPeer peer = {
       .is_for = [tls](absl::string_view host) { return tls->IsFor(host); },
-      .may_read = [this, tls] { return gate_.Admit(tls->ClientNames()); }};
+      .may_read = [this, tls] { return gate_.Admit(tls->ClientNames(), tls->peer()); }};
   return page_.Answer(received, &peer);
 }
 

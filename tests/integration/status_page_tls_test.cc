@@ -12,7 +12,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "service/server/http/http_server.h"
 #include "tests/integration/https_client.h"
@@ -138,7 +137,7 @@ TEST_F(StatusPageTlsTest, ARefusalNamesTheCallerAndTheRoleAndIsLogged) {
   EXPECT_SOON(sidecar_->Log(),
               AllOf(HasSubstr("msg=\"call refused\" method=ExpiryService/ListExpiryStatuses "
                               "caller=\"cn:nobody\" address=\"0.0.0.0:0\""),
-                    HasSubstr("needs=\"reader or admin\" has=none")));
+                    HasSubstr("needs=\"reader or admin\" has=none peer=\"ipv4:127.0.0.1:")));
 }
 
 TEST_F(StatusPageTlsTest, ClientsWithoutAGoodCertificateGetNothing) {
@@ -162,6 +161,27 @@ TEST_F(StatusPageTlsTest, ClientsWithoutAGoodCertificateGetNothing) {
     }
   }
   EXPECT_THAT(HttpsExchange(Port(), Reader(), Get("/")), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(StatusPageTlsTest, AHandshakeThatFailsIsLoggedWithItsReasonAndTheClient) {
+  ASSERT_THAT(Start(), IsOk());
+  const TestCa stranger("strangers");
+  const struct {
+    HttpsOptions client;
+    const char* reason;
+  } kCases[] = {
+      {As({}), "reason=\"peer did not return a certificate\""},
+      {As(stranger.Issue({})), "reason=\"client certificate: unable to get"},
+      {{.server_ca = stranger.cert()}, "reason=\"tlsv1 alert unknown ca\""},
+  };
+  for (const auto& c : kCases) {
+    // The second one is left out.
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(HttpsExchange(Port(), c.client, Get("/")), "");
+    EXPECT_SOON(sidecar_->Log(), HasSubstr(c.reason));
+  }
+  EXPECT_THAT(sidecar_->Log(),
+              HasSubstr("level=warn msg=\"TLS handshake failed\" address=\"0.0.0.0:0\" "
+                        "peer=\"ipv4:127.0.0.1:"));
 }
 
 TEST_F(StatusPageTlsTest, PlainHttpGetsNothing) {
@@ -203,26 +223,28 @@ TEST_F(StatusPageTlsTest, HandshakesThatStallKeepNobodyOutAndAreEnded) {
     if (i % 2 == 0) connection->Send(absl::string_view("\x16\x03\x01\x02\x00\x01", 6));
     stalled.push_back(*std::move(connection));
   }
-  const absl::Time start = absl::Now();
   EXPECT_THAT(HttpsExchange(Port(), Reader(), Get("/status.json")), StartsWith("HTTP/1.1 200 "));
-  EXPECT_LT(absl::Now() - start, HttpServer::kPatience);
   EXPECT_EQ(stalled.back().ReadAll(), "");
 }
 
 TEST_F(StatusPageTlsTest, ClientsWithoutCertificatesDoNotTakeThePlaceOfThoseWhoHaveOne) {
   ASSERT_THAT(Start(), IsOk());
+  // The reader has its place for HttpServer::kPatience: what takes time comes first.
+  const int port = Port();
+  const HttpsOptions last = Reader();
   HttpsOptions options = Reader();
   options.max_version = TLS1_2_VERSION;  // where the server has verified first
-  HttpsClient reader(Port(), options);
+  HttpsClient reader(port, options);
   ASSERT_TRUE(reader.is_connected());
+  // As many as would evict it, if it were only for age.
   std::vector<HttpConnection> others;
-  for (size_t i = 0; i < 2 * HttpServer::kMaxConnections; ++i) {
-    auto connection = HttpConnection::Open(absl::StrCat(Port()));
+  for (size_t i = 0; i < HttpServer::kMaxConnections; ++i) {
+    auto connection = HttpConnection::Open(absl::StrCat(port));
     ASSERT_TRUE(connection.ok()) << connection.status();
     others.push_back(*std::move(connection));
   }
-  // Once one of them is served, all before it were accepted.
-  EXPECT_THAT(HttpsExchange(Port(), Reader(), Get("/")), StartsWith("HTTP/1.1 200 "));
+  // Once it is served, all before it were accepted.
+  EXPECT_THAT(HttpsExchange(port, last, Get("/")), StartsWith("HTTP/1.1 200 "));
   EXPECT_THAT(reader.Exchange(Get("/status.json")), StartsWith("HTTP/1.1 200 "));
 }
 

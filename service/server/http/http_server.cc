@@ -1,6 +1,7 @@
 #include "service/server/http/http_server.h"
 
 #include <poll.h>
+#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "service/base/log_limiter.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/transport/connections/fd.h"
@@ -55,6 +57,11 @@ class Connection {
   PollEvents events() const { return events_; }
   // With TLS: has presented a good certificate.
   bool is_trusted() const { return tls_ == nullptr || tls_->is_established(); }
+
+  // Why its TLS handshake has failed, once; otherwise empty.
+  std::string TakeFailure() const { return tls_ == nullptr ? "" : tls_->TakeFailure(); }
+  // REQUIRES: TLS.
+  const std::string& peer() const { return tls_->peer(); }
 
   // Does what the client is ready for. Returns false when the client has disconnected.
   bool Proceed(const HttpServer::Answerer& answer) {
@@ -158,8 +165,12 @@ class Connection {
 class HttpServer::Loop {
  public:
   // `socket` is null for TCP, `tls` for plain text.
-  Loop(UnixSocket* socket, Fd listener, Answerer answer, std::unique_ptr<TlsServer> tls)
-      : listener_(std::move(listener)), answer_(std::move(answer)), tls_(std::move(tls)) {
+  Loop(std::string address, UnixSocket* socket, Fd listener, Answerer answer,
+       std::unique_ptr<TlsServer> tls)
+      : address_(std::move(address)),
+        listener_(std::move(listener)),
+        answer_(std::move(answer)),
+        tls_(std::move(tls)) {
     if (socket != nullptr) keeper_.emplace(*socket);
   }
 
@@ -168,7 +179,9 @@ class HttpServer::Loop {
       RestoreSocket();
       DropLate();
       for (auto it = connections_.begin(); it != connections_.end();) {
-        it = it->Proceed(answer_) ? std::next(it) : connections_.erase(it);
+        const bool stays = it->Proceed(answer_);
+        LogFailure(*it);
+        it = stays ? std::next(it) : connections_.erase(it);
       }
       Accept();
     }
@@ -242,6 +255,20 @@ class HttpServer::Loop {
                               WaitClock::now() + absl::ToChronoNanoseconds(kPatience));
   }
 
+  // If the connection's handshake has failed. A client whose certificate is refused learns only
+  // that, and the operator has to say why.
+  void LogFailure(const Connection& connection) {
+    const std::string failure = connection.TakeFailure();
+    if (failure.empty()) return;
+    const std::optional<int64_t> left_out =
+        log_limiter_.Admit(failure, absl::FromChrono(WaitClock::now().time_since_epoch()));
+    if (!left_out.has_value()) return;
+    spdlog::warn("TLS handshake failed: address={} peer={} reason={}{}", Quoted(address_),
+                 Quoted(connection.peer()), Quoted(failure),
+                 *left_out == 0 ? "" : absl::StrCat(" left_out=", *left_out));
+  }
+
+  const std::string address_;           // as given
   std::optional<SocketKeeper> keeper_;  // for a Unix socket
   WaitClock::time_point next_look_;     // when the socket's file is checked next
   Fd listener_;
@@ -250,6 +277,7 @@ class HttpServer::Loop {
   const std::unique_ptr<TlsServer> tls_;  // null: plain text
   WaitClock::time_point accept_after_;    // accepts no connection before
   std::list<Connection> connections_;     // oldest first
+  LogLimiter log_limiter_{absl::Seconds(10)};
 };
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(absl::string_view flag,
@@ -273,8 +301,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(absl::string_view 
     }
   }
   const int port = PortOf(listener);
-  auto loop =
-      std::make_unique<Loop>(socket.get(), std::move(listener), std::move(answer), std::move(tls));
+  auto loop = std::make_unique<Loop>(address, socket.get(), std::move(listener), std::move(answer),
+                                     std::move(tls));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(socket), port, std::move(loop)));
 }
 

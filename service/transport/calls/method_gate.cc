@@ -67,16 +67,16 @@ absl::Status MethodGate::Closed() { return ShuttingDown(); }
 absl::Status MethodGate::AdmitCaller(const grpc::ServerContextBase& context) const {
   const ServerAccess::Caller caller = access_.CallerOf(context);
   if (caller.roles.Meets(allowed_.roles)) return absl::OkStatus();
-  return Refuse(caller, absl::StrCat(" peer=", Quoted(context.peer(), kMaxMessageBytes),
-                                     TraceField(context)));
+  return Refuse(caller, context.peer(), TraceField(context));
 }
 
-absl::Status MethodGate::Admit(const CertificateNames& names) const {
+absl::Status MethodGate::Admit(const CertificateNames& names, absl::string_view peer) const {
   const ServerAccess::Caller caller = access_.CallerOf(names);
-  return caller.roles.Meets(allowed_.roles) ? absl::OkStatus() : Refuse(caller, "");
+  return caller.roles.Meets(allowed_.roles) ? absl::OkStatus() : Refuse(caller, peer, "");
 }
 
-absl::Status MethodGate::Refuse(const ServerAccess::Caller& caller, const std::string& more) const {
+absl::Status MethodGate::Refuse(const ServerAccess::Caller& caller, absl::string_view peer,
+                                const std::string& trace) const {
   if (const std::optional<Role> role = FirstOf(allowed_.roles); role.has_value()) {
     ++access_.counters().RefusedFor(*role);
   }
@@ -85,7 +85,8 @@ absl::Status MethodGate::Refuse(const ServerAccess::Caller& caller, const std::s
                      absl::StrCat("call refused: method=", method_, " caller=", caller.name,
                                   " address=", Quoted(access_.options().address, kMaxMessageBytes),
                                   " needs=", Quoted(needed.empty() ? "none" : needed),
-                                  " has=", Describe(caller.roles), more));
+                                  " has=", Describe(caller.roles),
+                                  " peer=", Quoted(peer, kMaxMessageBytes), trace));
   return MakeError(Reason::kRoleMissing,
                    absl::StrCat(caller.name, " may not call ", method_, ": ",
                                 RefusalReason(needed, caller.roles)),

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "service/transport/access/allowed_roles.h"
 #include "service/transport/access/server_access.h"
 
@@ -27,8 +28,9 @@ class MethodGate {
   }
 
   // The same for a request over a connection whose client presented a verified certificate with
-  // these names, such as one for the status page, which answers as the method would.
-  absl::Status Admit(const CertificateNames& names) const;
+  // these names, such as one for the status page, which answers as the method would. `peer` is the
+  // client's address as gRPC writes it.
+  absl::Status Admit(const CertificateNames& names, absl::string_view peer) const;
 
   // To be called when a call has ended.
   void LogEnd(const grpc::ServerContextBase& context, const absl::Status& status) const {
@@ -38,8 +40,9 @@ class MethodGate {
  private:
   static absl::Status Closed();
   absl::Status AdmitCaller(const grpc::ServerContextBase& context) const;
-  // `more` are further fields of the log line.
-  absl::Status Refuse(const ServerAccess::Caller& caller, const std::string& more) const;
+  // `trace` is the field of the log line about the call's trace; empty: it has none.
+  absl::Status Refuse(const ServerAccess::Caller& caller, absl::string_view peer,
+                      const std::string& trace) const;
   bool IsNamedChange(const grpc::ServerContextBase& context, const absl::Status& status) const;
   void LogEnded(const grpc::ServerContextBase& context, const absl::Status& status) const;
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -26,7 +27,7 @@ class TlsConnection {
   using Owned = std::unique_ptr<SSL, Free>;
 
   // Of an accepting connection that has its socket.
-  explicit TlsConnection(Owned connection) : connection_(std::move(connection)) {}
+  explicit TlsConnection(Owned connection);
 
   // Like recv() and send(), after the handshake, which they perform first. With EAGAIN the
   // connection waits for events(), which may be the other direction: TLS sends while it reads.
@@ -38,11 +39,18 @@ class TlsConnection {
   // POLLIN or POLLOUT: what the last call waits for.
   short events() const { return events_; }
 
+  // Why the handshake has failed, for a log line, once; empty if it has not, or if the client has
+  // only hung up, as a probe does.
+  std::string TakeFailure() { return std::exchange(failure_, ""); }
+
   // Tells the client that nothing more follows.
   void EndSending();
 
   // Whether the handshake has succeeded, and so the client's certificate is verified.
   bool is_established() const { return SSL_is_init_finished(connection_.get()) == 1; }
+
+  // The client's address in the manner of gRPC, such as ipv4:10.0.0.3:51234; empty if it has none.
+  const std::string& peer() const { return peer_; }
 
   // The names in the client's certificate; none before the connection is established.
   CertificateNames ClientNames() const;
@@ -54,9 +62,13 @@ class TlsConnection {
  private:
   // `result` of an operation in the manner of recv().
   ssize_t Outcome(int result);
+  // What OpenSSL says of a handshake that has failed.
+  std::string Failure() const;
 
   const Owned connection_;
+  const std::string peer_;
   short events_ = POLLIN;
+  std::string failure_;
 };
 
 }  // namespace ttl

@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/bio.h>
-#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -12,12 +12,15 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "service/transport/connections/fd.h"
 #include "tests/testing/certificates.h"
 #include "tests/testing/temp_dir.h"
 
 namespace ttl {
 namespace {
+
+using ::testing::StartsWith;
 
 constexpr int kMostRounds = 1000;
 
@@ -29,10 +32,7 @@ struct FreeClient {
 class TlsServerTest : public testing::Test {
  protected:
   TlsServerTest() {
-    std::array<int, 2> ends = {};
-    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
-    client_fd_ = Fd(ends[0]);
-    server_fd_ = Fd(ends[1]);
+    OpenSockets();
     const TestIdentity identity = servers_.Issue({.dns = {"sidecar.test"}});
     ReplaceFile(dir_.File("server.crt"), identity.cert);
     ReplaceFile(dir_.File("server.key"), identity.key);
@@ -65,6 +65,20 @@ class TlsServerTest : public testing::Test {
     return connection_->Receive(buffer, sizeof(buffer));
   }
 
+  // The server's end of a further connection after a client has sent `bytes` and hung up.
+  std::unique_ptr<TlsConnection> NextConnection(absl::string_view bytes) {
+    client_.reset();
+    connection_.reset();
+    OpenSockets();
+    connection_ = server_->Accept(server_fd_.get());
+    EXPECT_EQ(send(client_fd_.get(), bytes.data(), bytes.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+    shutdown(client_fd_.get(), SHUT_WR);
+    EXPECT_EQ(Receive(), -1);
+    EXPECT_EQ(errno, EPROTO);
+    return std::move(connection_);
+  }
+
   const TempDir dir_;
   const TestCa servers_{"servers"};
   const TestCa clients_{"clients"};
@@ -76,6 +90,13 @@ class TlsServerTest : public testing::Test {
   std::unique_ptr<TlsConnection> connection_;
 
  private:
+  void OpenSockets() {
+    std::array<int, 2> ends = {};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
+    client_fd_ = Fd(ends[0]);
+    server_fd_ = Fd(ends[1]);
+  }
+
   void Present(const TestIdentity& identity) {
     ReplaceFile(dir_.File("client.crt"), identity.cert);
     ReplaceFile(dir_.File("client.key"), identity.key);
@@ -108,6 +129,26 @@ TEST_F(TlsServerTest, AnIntermediateAuthorityMayBeTheOneThatIsTrusted) {
 TEST_F(TlsServerTest, TheIssuerOfATrustedIntermediateIsNotTrusted) {
   const TestCa intermediate("intermediate", clients_);
   EXPECT_FALSE(Connect(clients_.Issue({}), intermediate.cert()));
+}
+
+TEST_F(TlsServerTest, AHandshakeThatFailsSaysWhyOnce) {
+  EXPECT_FALSE(Connect(TestCa("stranger").Issue({}), clients_.cert()));
+  EXPECT_THAT(connection_->TakeFailure(),
+              StartsWith("client certificate: unable to get local issuer"));
+  EXPECT_EQ(connection_->TakeFailure(), "");
+}
+
+TEST_F(TlsServerTest, AClientThatSpeaksAnotherProtocolIsSaidTo) {
+  ASSERT_TRUE(Connect(clients_.Issue({}), clients_.cert()));
+  EXPECT_EQ(connection_->TakeFailure(), "");
+  const std::unique_ptr<TlsConnection> next = NextConnection("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(next->TakeFailure(), "http request");
+}
+
+TEST_F(TlsServerTest, AClientThatOnlyHangsUpHasNotFailed) {
+  ASSERT_TRUE(Connect(clients_.Issue({}), clients_.cert()));
+  EXPECT_EQ(NextConnection("")->TakeFailure(), "");
+  EXPECT_EQ(NextConnection("\x16\x03\x01")->TakeFailure(), "");
 }
 
 }  // namespace
