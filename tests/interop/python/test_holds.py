@@ -135,10 +135,12 @@ class Holds(TempDirTestCase):
         container = container_pb2.Container(id="c")
         self.client.update_container(container, ["indexing_mode"])
         self.client.update_container(container, ["indexing_mode"], force=True)
+        self.client.preview_update(container, ["indexing_mode"])
+        self.client.preview_update(container, ["indexing_mode"], force=True)
         self.answer(container_service_pb2.DeleteContainerResponse())
         self.client.delete_container("c", "etag")
         self.client.delete_container("c", force=True)
-        self.assertEqual([seen.force for seen in self.seen[2:]], [False, True, False, True])
+        self.assertEqual([seen.force for seen in self.seen[2:]], [False, True] * 3)
 
     def test_a_watcher_names_the_rules_that_it_knows(self):
         for expire_at, show_held, rules in ((False, False, []), (True, False, [1]),

@@ -144,9 +144,10 @@ class AsyncClient(requests.Stubs):
                                force: bool = False) -> container_pb2.Container:
         return await self._run(requests.update_container(container, paths, force))
 
-    async def preview_update(self, container: container_pb2.Container,
-                             paths: Iterable[str]) -> container_service_pb2.UpdateContainerResponse:
-        return await self._run(requests.preview_update(container, paths))
+    async def preview_update(self, container: container_pb2.Container, paths: Iterable[str], *,
+                             force: bool = False
+                             ) -> container_service_pb2.UpdateContainerResponse:
+        return await self._run(requests.preview_update(container, paths, force))
 
     async def set_default_ttl(self, id: str, default_ttl: int | None) -> container_pb2.Container:
         return await self._run(requests.set_default_ttl(id, default_ttl))

@@ -179,10 +179,10 @@ class Client(requests.Stubs):
         also indexing mode NONE while holds stand."""
         return self._run(requests.update_container(container, paths, force))
 
-    def preview_update(self, container: container_pb2.Container,
-                       paths: Iterable[str]) -> container_service_pb2.UpdateContainerResponse:
+    def preview_update(self, container: container_pb2.Container, paths: Iterable[str], *,
+                       force: bool = False) -> container_service_pb2.UpdateContainerResponse:
         """What update_container() would do. Nothing is changed."""
-        return self._run(requests.preview_update(container, paths))
+        return self._run(requests.preview_update(container, paths, force))
 
     def set_default_ttl(self, id: str, default_ttl: int | None) -> container_pb2.Container:
         """Acts on all items of the container at once. None switches TTL off."""

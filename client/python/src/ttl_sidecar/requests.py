@@ -291,10 +291,11 @@ def update_container(container: container_pb2.Container, paths: Iterable[str],
                    lambda response: response.container)
 
 
-def preview_update(container: container_pb2.Container,
-                   paths: Iterable[str]) -> Call[containers_pb.UpdateContainerResponse]:
+def preview_update(container: container_pb2.Container, paths: Iterable[str],
+                   force: bool = False) -> Call[containers_pb.UpdateContainerResponse]:
     request = containers_pb.UpdateContainerRequest(
-        container=container, update_mask=field_mask_pb2.FieldMask(paths=paths), validate_only=True)
+        container=container, update_mask=field_mask_pb2.FieldMask(paths=paths), validate_only=True,
+        force=force)
     return _change(lambda stubs: stubs.container_service.UpdateContainer, request, _whole)
 
 
