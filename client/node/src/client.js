@@ -53,17 +53,23 @@ function readResults(names, { results }, count) {
 
 const readTrackResults = (response, count) => readResults(TRACK_RESULTS, response, count);
 
-// Sends `entries` a part at a time. The error of one part of several says which.
-async function inParts(entries, send) {
+// Sends `entries` a part at a time. `prepare` converts a part and returns the function that sends it;
+// all parts are converted first, so that nothing is sent if one entry is wrong. The error of one part
+// of several says which.
+async function inParts(entries, prepare) {
   const all = [...entries];
-  const results = [];
+  const parts = [];
   for (let first = 0; first < all.length; first += MAX_ENTRIES_PER_CALL) {
     const part = all.slice(first, first + MAX_ENTRIES_PER_CALL);
+    parts.push({ first, last: first + part.length - 1, send: prepare(part) });
+  }
+  const results = [];
+  for (const { first, last, send } of parts) {
     try {
-      results.push(...(await send(part)));
+      results.push(...(await send()));
     } catch (error) {
-      if (!(error instanceof SidecarError) || part.length === all.length) throw error;
-      throw aboutPart(error, `entries ${first} to ${first + part.length - 1}`);
+      if (!(error instanceof SidecarError) || parts.length === 1) throw error;
+      throw aboutPart(error, `entries ${first} to ${last}`);
     }
   }
   return results;
@@ -160,25 +166,24 @@ export class Client {
 
   async track(container, items, options = {}) {
     const { adopted = false } = requireOptions('track()', options, ['adopted'], '{ adopted: true }');
-    return inParts(items, async (part) => {
-      const response = await this.#report('TrackItems', { container, items: part, adopted });
-      return readTrackResults(response, part.length);
+    return inParts(items, (part) => {
+      const send = this.#prepareReport('TrackItems', { container, items: part, adopted });
+      return async () => readTrackResults(await send(), part.length);
     });
   }
 
   untrack(container, deletions) {
-    return inParts(deletions, async (part) => {
-      const response = await this.#report('UntrackItems', { container, items: part });
-      return readResults(UNTRACK_RESULTS, response, part.length);
+    return inParts(deletions, (part) => {
+      const send = this.#prepareReport('UntrackItems', { container, items: part });
+      return async () => readResults(UNTRACK_RESULTS, await send(), part.length);
     });
   }
 
   async check(container, checks, options = {}) {
     const { asOf } = requireOptions('check()', options, ['asOf'], AS_OF_EXAMPLE);
-    return inParts(checks, async (part) => {
-      const request = { container, checks: part, asOf };
-      const response = await this.#call('CheckVisibility', request, 'check');
-      return readAnswers(response, part.length);
+    return inParts(checks, (part) => {
+      const send = this.#prepare('CheckVisibility', { container, checks: part, asOf }, 'check');
+      return async () => readAnswers(await send(), part.length);
     });
   }
 
@@ -264,8 +269,10 @@ export class Client {
     return this.#download('PreviewContainer', { container }, 'preview');
   }
 
-  previewUpdate(container, paths) {
-    const request = { container, updateMask: { paths }, validateOnly: true };
+  async previewUpdate(container, paths, options = {}) {
+    const example = '{ force: true }';
+    const { force = false } = requireOptions('previewUpdate()', options, ['force'], example);
+    const request = { container, updateMask: { paths }, validateOnly: true, force };
     return this.#call('UpdateContainer', request);
   }
 
@@ -361,21 +368,24 @@ export class Client {
     const hold = requireOptions('placeHold()', fields, HOLD_FIELDS, example);
     requireScope(hold);
     const { reason, until, keys, partitionKey, allItems } = hold;
-    const place = (scope) => {
+    const prepare = (scope) => {
       const request = { container, holdId, reason, until, ...scope };
-      return this.#call('PlaceHold', request, 'admin', Kind.HOLD);
+      return this.#prepare('PlaceHold', request, 'admin', Kind.HOLD);
     };
     if (keys === undefined) {
-      const response = await place({ partitionKey, allItems });
+      const response = await prepare({ partitionKey, allItems })();
       return { hold: response.hold, results: readResults(PLACE_HOLD_RESULTS, response, 0) };
     }
     const all = [...keys];
     if (all.length === 0) throw new RangeError('placeHold(): keys: at least one is required');
     let placed;
-    const results = await inParts(all, async (part) => {
-      const response = await place({ keys: { keys: part } });
-      placed = response.hold;
-      return readResults(PLACE_HOLD_RESULTS, response, part.length);
+    const results = await inParts(all, (part) => {
+      const send = prepare({ keys: { keys: part } });
+      return async () => {
+        const response = await send();
+        placed = response.hold;
+        return readResults(PLACE_HOLD_RESULTS, response, part.length);
+      };
     });
     return { hold: placed, results };
   }
@@ -430,22 +440,27 @@ export class Client {
     return this.#call(method, request);
   }
 
-  #report(method, request) {
+  #prepareReport(method, request) {
     const isOrdered = request.items.every(
       ({ sequence }) => sequence !== undefined && sequence !== null,
     );
     const kind = isOrdered ? Kind.ORDERED_REPORT : Kind.REPORT;
-    return this.#call(method, request, 'report', kind);
+    return this.#prepare(method, request, 'report', kind);
   }
 
-  async #call(
+  // Converts the request, and returns the function that sends it.
+  #prepare(
     method,
     request,
     timeout = 'admin',
     kind = READ.test(method) ? Kind.READ : Kind.CHANGE,
   ) {
     const bytes = METHODS[method].requestSerialize(request); // a wrong value is the caller's error
-    return this.#calls.unary(METHODS[method], bytes, this.#timeouts[timeout], kind);
+    return () => this.#calls.unary(METHODS[method], bytes, this.#timeouts[timeout], kind);
+  }
+
+  async #call(...call) {
+    return this.#prepare(...call)();
   }
 
   async *#pages(method, request, field) {

@@ -191,6 +191,7 @@ export class Client {
   previewUpdate(
     container: v1.ContainerInput & { id: string },
     paths: v1.ContainerPath[],
+    options?: { force?: boolean },
   ): Promise<v1.UpdateContainerResponse>;
   /** What creating it would do to the items of the store; the last message has `finished` set. Without
    * a deadline: it lasts as long as there are items to read. */

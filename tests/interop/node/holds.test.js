@@ -83,6 +83,24 @@ test('many keys are sent a thousand at a time', async (t) => {
   assert.equal(hold.keyCount, 3);
 });
 
+test('a wrong key after many holds nothing', async (t) => {
+  const { client, script } = await start(t);
+  const keys = Array.from({ length: 1500 }, (_, i) => ({ id: `${i}` }));
+  keys.push({ partitionKey: 'p' });
+  await assert.rejects(client.placeHold('c', 'h', { reason, keys }), TypeError);
+  assert.deepEqual(script.calls, {});
+});
+
+test('a wrong entry after many sends nothing', async (t) => {
+  const { client, script } = await start(t);
+  const entries = Array.from({ length: 1500 }, (_, i) => ({ id: `${i}`, ts: 5 }));
+  entries.push({ ts: 5 });
+  await assert.rejects(client.track('c', entries), TypeError);
+  await assert.rejects(client.untrack('c', entries), TypeError);
+  await assert.rejects(client.check('c', entries), TypeError);
+  assert.deepEqual(script.calls, {});
+});
+
 test('each key has its result, and a new one is unknown', async (t) => {
   const { client, answerWith } = await start(t);
   answerWith({
@@ -154,11 +172,14 @@ test('containers have settings for holds, and only force overrides them', async 
   assert.deepEqual([seen[0].container.showHeld, seen[0].container.requiresHolds], [true, true]);
   await client.updateContainer({ id: 'c' }, ['indexing_mode']);
   await client.updateContainer({ id: 'c' }, ['indexing_mode'], { force: true });
+  await client.previewUpdate({ id: 'c' }, ['indexing_mode']);
+  await client.previewUpdate({ id: 'c' }, ['indexing_mode'], { force: true });
   await client.deleteContainer('c', 'etag');
   await client.deleteContainer('c', '', { force: true });
-  assert.deepEqual(seen.slice(1).map(({ force }) => force), [false, true, false, true]);
+  assert.deepEqual(seen.slice(1).map(({ force }) => force), [false, true, false, true, false, true]);
   await assert.rejects(client.deleteContainer('c', '', true), TypeError);
   await assert.rejects(client.updateContainer({ id: 'c' }, [], { forced: true }), TypeError);
+  await assert.rejects(client.previewUpdate({ id: 'c' }, [], { forced: true }), TypeError);
 });
 
 test('a watcher names the rules that it knows', async (t) => {

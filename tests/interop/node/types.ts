@@ -78,6 +78,7 @@ export async function use(): Promise<void> {
   for await (const { createTime, keyCount } of client.listHolds())
     console.log(createTime, keyCount);
   await client.updateContainer({ id: 'c', showHeld: true }, ['show_held'], { force: true });
+  await client.previewUpdate({ id: 'c', showHeld: true }, ['show_held'], { force: true });
   const limit: number | undefined = await client.setMaxDeletesPerSecond(null);
   client.addUsage('c', limit ?? 1);
   const server = await serveStore(new Store(), 'unix:/tmp/store.sock');
