@@ -76,6 +76,8 @@ std::string FormatFields(const std::vector<std::pair<std::string, std::string>>&
   return text;
 }
 
+std::string OneLine(absl::string_view text) { return absl::StrReplaceAll(text, {{"\n", "\\x0a"}}); }
+
 size_t DisplayWidth(absl::string_view text) {
   // Counts all bytes except UTF-8 continuation bytes.
   return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; });

@@ -32,6 +32,9 @@ std::string FormatMeasured(double number);
 // Lines of "label  value" with aligned values; further lines of a value are indented below it.
 std::string FormatFields(const std::vector<std::pair<std::string, std::string>>& fields);
 
+// `text` with each newline as \x0a, so that it cannot look like a line of its own.
+std::string OneLine(absl::string_view text);
+
 // Number of terminal columns of UTF-8 text, with one column per character.
 size_t DisplayWidth(absl::string_view text);
 

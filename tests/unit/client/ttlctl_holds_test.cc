@@ -55,8 +55,13 @@ class TtlctlHoldsTest : public testing::Test {
  protected:
   Outcome Run(std::vector<std::string> arguments, const std::string& input = "",
               bool err_is_terminal = false) {
+    return RunAt(sidecar_, std::move(arguments), input, err_is_terminal);
+  }
+
+  Outcome RunAt(const FakeSidecar& sidecar, std::vector<std::string> arguments,
+                const std::string& input = "", bool err_is_terminal = false) {
     arguments.insert(arguments.begin(),
-                     {"--server", sidecar_.address(), "--timeout-seconds", "60", "holds"});
+                     {"--server", sidecar.address(), "--timeout-seconds", "60", "holds"});
     std::istringstream in(input);
     std::ostringstream out;
     std::ostringstream err;
@@ -82,9 +87,11 @@ class TtlctlHoldsTest : public testing::Test {
     return sidecar_.Requests<v1::PlaceHoldRequest>("PlaceHold");
   }
 
-  std::vector<std::string> Accepted() const {
+  std::vector<std::string> Accepted() const { return AcceptedBy(sidecar_); }
+
+  static std::vector<std::string> AcceptedBy(const FakeSidecar& sidecar) {
     std::vector<std::string> containers;
-    for (const auto& request : sidecar_.Requests<v1::AcceptHoldsRequest>("AcceptHolds")) {
+    for (const auto& request : sidecar.Requests<v1::AcceptHoldsRequest>("AcceptHolds")) {
       containers.push_back(request.container());
     }
     return containers;
@@ -95,6 +102,17 @@ class TtlctlHoldsTest : public testing::Test {
     v1::GetExpiryStatusResponse status;
     status.mutable_sidecar()->mutable_clock()->mutable_now()->set_seconds(kNow);
     sidecar_.Answer("GetExpiryStatus", status);
+  }
+
+  // The next list of statuses has the containers a and b; the holds of `in_doubt` are in doubt.
+  void AnswerStatuses(const std::string& in_doubt) {
+    v1::ListExpiryStatusesResponse statuses;
+    for (const char* id : {"a", "b"}) {
+      v1::ContainerExpiryStatus& status = *statuses.add_containers();
+      status.set_container(id);
+      if (id == in_doubt) status.add_holds(v1::DELETE_HOLD_HOLDS_IN_DOUBT);
+    }
+    sidecar_.Answer("ListExpiryStatuses", statuses);
   }
 
   FakeSidecar sidecar_;
@@ -361,8 +379,7 @@ const std::string kExport =
     absl::StrCat(kLines, R"({"end":{"containers":["a","b"],"lines":2}})", "\n");
 
 TEST_F(TtlctlHoldsTest, ExportWritesAllHoldsWithAllTheirKeys) {
-  sidecar_.Answer("ListContainers", Proto<v1::ListContainersResponse>(
-                                        "containers { id: 'a' } containers { id: 'b' }"));
+  for (int i = 0; i < 2; ++i) AnswerStatuses("");
   sidecar_.Answer("ListHolds", ThreeHolds());
   sidecar_.Answer("ListHeldKeys",
                   Proto<v1::ListHeldKeysResponse>("keys { id: 'a' } next_page_token: 'n'"));
@@ -382,10 +399,35 @@ TEST_F(TtlctlHoldsTest, ExportWritesAllHoldsWithAllTheirKeys) {
 
 TEST_F(TtlctlHoldsTest, ExportOfSomeContainersNamesThem) {
   EXPECT_EQ(Run({"export", "b", "a"}).out,
-            "{\"end\":{\"containers\":[\"b\",\"a\"],\"lines\":0}}\n");
+            "{\"end\":{\"containers\":[\"a\",\"b\"],\"lines\":0}}\n");
   const auto requests = sidecar_.Requests<v1::ListHoldsRequest>("ListHolds");
   ASSERT_THAT(requests, SizeIs(2));
   EXPECT_EQ(requests[0].container(), "b");
+}
+
+TEST_F(TtlctlHoldsTest, ExportDoesNotNameContainersWhoseHoldsWereOrBecameInDoubt) {
+  const std::pair<std::string, std::string> kBeforeAndAfter[] = {{"b", "b"}, {"b", ""}, {"", "b"}};
+  for (const auto& [before, after] : kBeforeAndAfter) {
+    AnswerStatuses(before);
+    AnswerStatuses(after);
+    const Outcome outcome = Run({"export"});
+    EXPECT_EQ(outcome.code, ExitCode::kRefused) << before << after;
+    EXPECT_EQ(outcome.out, "{\"end\":{\"containers\":[\"a\"],\"lines\":0}}\n") << before << after;
+    EXPECT_THAT(outcome.err, EndsWith("does not name them; keep the last file that does: b\n"));
+  }
+}
+
+TEST_F(TtlctlHoldsTest, ExportOfAContainerWhoseHoldsAreInDoubtNamesNone) {
+  sidecar_.Answer("GetExpiryStatus", Proto<v1::GetExpiryStatusResponse>(
+                                         "container { holds: DELETE_HOLD_HOLDS_IN_DOUBT }"));
+  const Outcome outcome = Run({"export", "a"});
+  EXPECT_EQ(outcome.code, ExitCode::kRefused);
+  EXPECT_EQ(outcome.out, "{\"end\":{\"containers\":[],\"lines\":0}}\n");
+}
+
+TEST_F(TtlctlHoldsTest, AContainerThatIsDeletedDuringTheExportIsNotNamed) {
+  AnswerStatuses("");
+  EXPECT_EQ(Run({"export"}).out, "{\"end\":{\"containers\":[],\"lines\":0}}\n");
 }
 
 TEST_F(TtlctlHoldsTest, AnExportThatFailsHasNoLastLine) {
@@ -484,13 +526,102 @@ TEST_F(TtlctlHoldsTest, LinesThatAreNoHoldsAreRefused) {
 
 TEST_F(TtlctlHoldsTest, AFailureAcceptsNothingAndSaysHowFarItCame) {
   sidecar_.Answer("PlaceHold", v1::PlaceHoldResponse());
-  sidecar_.Fail("PlaceHold", {grpc::StatusCode::FAILED_PRECONDITION, "hold k has another scope"});
+  sidecar_.Fail("PlaceHold", {grpc::StatusCode::PERMISSION_DENIED, "not an admin"});
   const Outcome outcome = Run({"apply", WriteFile(kExport)});
   EXPECT_EQ(outcome.code, ExitCode::kRefused);
-  EXPECT_THAT(outcome.err,
-              EndsWith(": line 2: hold k has another scope; 1 holds are placed, no container is "
-                       "accepted; it can be run again\n"));
+  EXPECT_THAT(
+      outcome.err,
+      EndsWith(": line 2: not an admin; 1 holds are placed, no container is accepted; it can "
+               "be run again\n"));
   EXPECT_THAT(Accepted(), IsEmpty());
+}
+
+TEST_F(TtlctlHoldsTest, AFailureAlsoCountsTheLinesThatWereRefused) {
+  sidecar_.Fail("PlaceHold", {grpc::StatusCode::FAILED_PRECONDITION, "another scope"});
+  sidecar_.Fail("PlaceHold", {grpc::StatusCode::PERMISSION_DENIED, "not an admin"});
+  EXPECT_THAT(Run({"apply", WriteFile(kExport)}).err,
+              HasSubstr("line 2: not an admin; 0 holds are placed, 1 lines were refused, no "));
+}
+
+TEST_F(TtlctlHoldsTest, ARefusedLineKeepsItsContainerFromBeingAcceptedAndNoOther) {
+  const std::string file =
+      absl::StrCat(kLines, R"({"container":"d","hold_id":"k","reason":"r","all_items":true})", "\n",
+                   R"({"end":{"containers":["a","b","d"],"lines":3}})", "\n");
+  for (const auto code :
+       {grpc::StatusCode::FAILED_PRECONDITION, grpc::StatusCode::RESOURCE_EXHAUSTED,
+        grpc::StatusCode::INVALID_ARGUMENT}) {
+    FakeSidecar sidecar;
+    sidecar.Fail("PlaceHold", {code, "refused\nfor good"});
+    const Outcome outcome = RunAt(sidecar, {"apply", WriteFile(file)});
+    EXPECT_EQ(outcome.code, ExitCode::kRefused);
+    EXPECT_EQ(outcome.out,
+              "placed 2 holds with 1 key: 0 not tracked, 0 already deleted\n"
+              "accepted the holds of 2 containers\n"
+              "refused line 1, hold all of container a: refused\\x0afor good\n");
+    EXPECT_EQ(outcome.err,
+              "ttlctl: lines of these containers were refused, so they are not accepted: a\n");
+    EXPECT_THAT(AcceptedBy(sidecar), ElementsAre("b", "d"));
+  }
+}
+
+TEST_F(TtlctlHoldsTest, RefusedLinesAreListedUpToALimit) {
+  std::string file;
+  for (int i = 0; i < 22; ++i) {
+    sidecar_.Fail("PlaceHold", {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many holds"});
+    absl::StrAppend(&file, R"({"container":"a","hold_id":"h)", i,
+                    R"(","reason":"r","all_items":true})", "\n");
+  }
+  EXPECT_THAT(
+      Run({"apply", "-", "--no-accept"}, file).out,
+      AllOf(HasSubstr("line 20, hold h19"), Not(HasSubstr("line 21")), EndsWith("\nand 2 more\n")));
+}
+
+TEST_F(TtlctlHoldsTest, ApplyDoesNotEndAHoldEarlierThanItStands) {
+  sidecar_.Answer("ListHolds", Proto<v1::ListHoldsResponse>(R"(
+      holds { container: 'a' hold_id: 'later' until { seconds: 1900000000 } all_items: true }
+      holds { container: 'a' hold_id: 'never' all_items: true }
+      holds { container: 'a' hold_id: 'earlier' until { seconds: 1700000000 } all_items: true }
+      holds { container: 'b' hold_id: 'other' all_items: true })"));
+  const std::string file = R"(
+{"container":"a","hold_id":"later","reason":"r","until":"2027-01-15T08:00:00Z","all_items":true}
+{"container":"a","hold_id":"never","reason":"r","until":"2027-01-15T08:00:00Z","all_items":true}
+{"container":"a","hold_id":"earlier","reason":"r","until":"2027-01-15T08:00:00Z","all_items":true}
+{"container":"a","hold_id":"other","reason":"r","until":"2027-01-15T08:00:00Z","all_items":true}
+{"container":"a","hold_id":"later","reason":"r","all_items":true}
+{"container":"a","hold_id":"later","reason":"r","until":"2027-01-15T08:00:00Z","all_items":true}
+)";
+  const Outcome outcome = Run({"apply", "-", "--no-accept"}, file);
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  std::vector<int64_t> ends;  // 0: none
+  for (const auto& request : Placed()) ends.push_back(request.until().seconds());
+  EXPECT_THAT(ends, ElementsAre(1'900'000'000, 0, kNow, kNow, 0, 0));
+  EXPECT_THAT(outcome.out,
+              EndsWith("kept the later end of hold later of container a: 2030-03-17T17:46:40Z\n"
+                       "kept the later end of hold never of container a: released\n"));
+  ASSERT_EQ(sidecar_.Calls("ListHolds"), 1);
+  EXPECT_EQ(sidecar_.Requests<v1::ListHoldsRequest>("ListHolds")[0].container(), "");
+}
+
+TEST_F(TtlctlHoldsTest, ApplyInJsonListsWhatWasKeptAndWhatWasRefused) {
+  sidecar_.Answer("ListHolds", Proto<v1::ListHoldsResponse>(
+                                   "holds { container: 'a' hold_id: 'all' all_items: true }"));
+  sidecar_.Answer("PlaceHold", v1::PlaceHoldResponse());
+  sidecar_.Fail("PlaceHold", {grpc::StatusCode::FAILED_PRECONDITION, "another scope"});
+  const std::string file = R"(
+{"container":"a","hold_id":"all","reason":"r","until":"2027-01-15T08:00:00Z","all_items":true}
+{"container":"b","hold_id":"k","reason":"r","all_items":true})";
+  const json applied = json::parse(Run({"apply", "-", "--no-accept", "-o", "json"}, file).out);
+  EXPECT_EQ(applied["kept_ends"], 1);
+  EXPECT_EQ(applied["first_kept_ends"][0]["hold_id"], "all");
+  EXPECT_EQ(applied["refused_lines"], 1);
+  EXPECT_EQ(applied["first_refused_lines"][0]["line"], 3);
+  EXPECT_EQ(applied["refused_containers"], json({"b"}));
+}
+
+TEST_F(TtlctlHoldsTest, ApplySendsNothingIfItCannotReadTheHoldsThatStand) {
+  sidecar_.Fail("ListHolds", {grpc::StatusCode::PERMISSION_DENIED, "no reader"});
+  EXPECT_EQ(Run({"apply", WriteFile(kExport)}).code, ExitCode::kRefused);
+  EXPECT_THAT(Placed(), IsEmpty());
 }
 
 TEST_F(TtlctlHoldsTest, AFailureToAcceptSaysWhichContainer) {
@@ -520,19 +651,26 @@ TEST_F(TtlctlHoldsTest, HoldsThatHaveEndedByTheSidecarsClockAreLeftOut) {
   TellTime();
   const Outcome wrong = Run({"apply", "-"}, file(kNow + 1));
   EXPECT_EQ(wrong.code, ExitCode::kRefused);
-  EXPECT_THAT(wrong.err, HasSubstr("line 1: until is in the past"));
+  EXPECT_THAT(wrong.out, HasSubstr("refused line 1, hold k of container a: until is in the past"));
   EXPECT_THAT(Accepted(), SizeIs(1));
 }
 
 TEST_F(TtlctlHoldsTest, ContainersThatAreGoneAreLeftOutAndSaid) {
-  const grpc::Status kGone(grpc::StatusCode::NOT_FOUND, "no container a");
-  sidecar_.Fail("PlaceHold", kGone);
-  sidecar_.Fail("AcceptHolds", kGone);
+  sidecar_.Fail("PlaceHold", {grpc::StatusCode::NOT_FOUND, "no container a"});
   const Outcome outcome = Run({"apply", WriteFile(kExport)});
   EXPECT_EQ(outcome.code, ExitCode::kNotFound);
   EXPECT_EQ(outcome.err, "ttlctl: left out the holds of containers that do not exist: a\n");
   EXPECT_THAT(Placed(), SizeIs(1));
-  EXPECT_THAT(Accepted(), ElementsAre("a", "b"));
+  // Not a, which may have been created since.
+  EXPECT_THAT(Accepted(), ElementsAre("b"));
+}
+
+TEST_F(TtlctlHoldsTest, AContainerThatIsGoneAndHadNoHoldsIsNotAccepted) {
+  sidecar_.Answer("AcceptHolds", v1::AcceptHoldsResponse());
+  sidecar_.Fail("AcceptHolds", {grpc::StatusCode::NOT_FOUND, "no container b"});
+  const Outcome outcome = Run({"apply", WriteFile(kExport)});
+  EXPECT_EQ(outcome.code, ExitCode::kOk);
+  EXPECT_THAT(outcome.out, EndsWith("accepted the holds of 1 container\n"));
 }
 
 TEST_F(TtlctlHoldsTest, WhatExportWritesApplySends) {

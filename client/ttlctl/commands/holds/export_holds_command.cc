@@ -1,5 +1,6 @@
 #include "client/ttlctl/commands/holds/export_holds_command.h"
 
+#include <map>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -7,16 +8,20 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/ttlctl/definition/command_tree.h"
 #include "client/ttlctl/input/holds_file.h"
 #include "client/ttlctl/text/format.h"
+#include "client/ttlctl/text/hold_text.h"
 #include "client/ttlctl/text/progress_line.h"
-#include "ttl/container_client.h"
 #include "ttl/operator_client.h"
 
 // Which containers the last line names decides what "holds apply" accepts, so they are looked up
 // before their holds: a hold that is placed meanwhile may be missing in the file, as it would be a
-// moment later, but not all holds of a container that was created meanwhile.
+// moment later, but not all holds of a container that was created meanwhile. A container whose
+// holds are in doubt is not named: after a restore of an older backup the file would claim that
+// holds which are missing do not exist. Doubt may also begin while the holds are read, when the
+// sidecar is replaced by a restored one, so it is asked about again afterwards.
 namespace ttl {
 namespace {
 
@@ -103,34 +108,57 @@ class HoldsExport {
   int64_t lines_ = 0;
 };
 
-absl::Status WriteAllContainers(Session& session) {
-  const auto containers = session.client().containers().List();
-  if (!containers.ok()) return containers.status();
-  std::vector<std::string> ids;
-  for (const v1::Container& container : *containers) ids.push_back(container.id());
-  HoldsExport output(session);
-  if (absl::Status written = output.WriteHolds(""); !written.ok()) return written;
-  output.WriteEnd(ids);
-  return absl::OkStatus();
+// Whether the holds of each container may be incomplete: of `ids`, of all containers if empty.
+absl::StatusOr<std::map<std::string, bool>> ReadDoubts(Session& session,
+                                                       const std::vector<std::string>& ids) {
+  std::map<std::string, bool> doubts;
+  for (const std::string& id : ids) {
+    const auto status = session.client().operations().GetExpiryStatus(id);
+    if (!status.ok()) return status.status();
+    doubts[id] = AreHoldsInDoubt(status->container().holds());
+  }
+  if (!ids.empty()) return doubts;
+  const auto statuses = session.client().operations().ListExpiryStatuses();
+  if (!statuses.ok()) return statuses.status();
+  for (const v1::ContainerExpiryStatus& status : statuses->containers()) {
+    doubts[status.container()] = AreHoldsInDoubt(status.holds());
+  }
+  return doubts;
 }
 
-absl::Status WriteContainers(Session& session, const std::vector<std::string>& ids) {
+// Writes the file, and returns the containers that its last line does not name.
+absl::StatusOr<std::vector<std::string>> WriteFile(Session& session,
+                                                   const std::vector<std::string>& ids) {
+  const auto before = ReadDoubts(session, ids);
+  if (!before.ok()) return before.status();
   HoldsExport output(session);
-  for (const std::string& id : ids) {
+  for (const std::string& id : ids.empty() ? std::vector<std::string>{""} : ids) {
     if (absl::Status written = output.WriteHolds(id); !written.ok()) return written;
   }
-  output.WriteEnd(ids);
-  return absl::OkStatus();
+  const auto after = ReadDoubts(session, ids);
+  if (!after.ok()) return after.status();
+  std::vector<std::string> complete;
+  std::vector<std::string> in_doubt;
+  for (const auto& [id, was_in_doubt] : *before) {
+    const auto now = after->find(id);
+    if (now == after->end()) continue;  // deleted meanwhile
+    (was_in_doubt || now->second ? in_doubt : complete).push_back(id);
+  }
+  output.WriteEnd(complete);
+  return in_doubt;
 }
 
 ExitCode ExportHolds(Session& session, const ExportHoldsArguments& arguments) {
   if (session.format() == OutputFormat::kYaml) {
     return session.Fail(ExitCode::kUsage, "holds export prints JSON lines, not YAML");
   }
-  const absl::Status written = arguments.containers.empty()
-                                   ? WriteAllContainers(session)
-                                   : WriteContainers(session, arguments.containers);
-  return written.ok() ? ExitCode::kOk : session.Fail(written);
+  const auto in_doubt = WriteFile(session, arguments.containers);
+  if (!in_doubt.ok()) return session.Fail(in_doubt.status());
+  if (in_doubt->empty()) return ExitCode::kOk;
+  return session.Fail(ExitCode::kRefused,
+                      absl::StrCat("holds of these containers may be missing, so the last line "
+                                   "does not name them; keep the last file that does: ",
+                                   absl::StrJoin(*in_doubt, ", ")));
 }
 
 }  // namespace
@@ -152,7 +180,8 @@ void AddExportHoldsCommand(CLI::App& holds, Command& chosen) {
       "  ttlctl holds export > holds.jsonl\n"
       "  ttlctl holds apply holds.jsonl\n\n"
       "One JSON object per line, with up to 1,000 keys. The last line names the containers, and\n"
-      "shows that the file is complete.\n");
+      "shows that the file is complete. Containers whose holds are in doubt are not named, and\n"
+      "the exit code is then 1.\n");
 }
 
 }  // namespace ttl
