@@ -92,7 +92,11 @@ absl::StatusOr<v1::Container> ContainerClient::Update(const v1::UpdateContainerR
 
 absl::StatusOr<v1::UpdateContainerResponse> ContainerClient::PreviewUpdate(
     const v1::Container& container, absl::Span<const std::string> update_mask) {
-  v1::UpdateContainerRequest request = UpdateOf(container, update_mask);
+  return PreviewUpdate(UpdateOf(container, update_mask));
+}
+
+absl::StatusOr<v1::UpdateContainerResponse> ContainerClient::PreviewUpdate(
+    v1::UpdateContainerRequest request) {
   request.set_validate_only(true);
   return calls_.Change(calls_.containers(), &ContainerStub::UpdateContainer, request);
 }

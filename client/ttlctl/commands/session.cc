@@ -7,7 +7,6 @@
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/yaml/yaml_text.h"
 #include "google/protobuf/util/json_util.h"
-#include "ttl/error_details.h"
 
 namespace ttl {
 namespace {
@@ -28,8 +27,6 @@ TtlClientOptions ClientOptions(const GlobalOptions& options) {
 }
 
 absl::string_view Advice(const absl::Status& status) {
-  if (ErrorReason(status) == "HOLDS_STAND")
-    return " (ttlctl holds list shows them; --force overrides them)";
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
       return " (is the sidecar running, and is --server or TTL_SIDECAR_ADDRESS its address?)";

@@ -11,6 +11,7 @@
 #include "client/ttlctl/text/hold_text.h"
 #include "client/ttlctl/text/holds/placed_hold_text.h"
 #include "client/ttlctl/text/item_text.h"
+#include "client/ttlctl/text/shell_word.h"
 #include "client/ttlctl/text/status_text.h"
 #include "client/ttlctl/text/table.h"
 #include "service/base/time_text.h"
@@ -130,9 +131,9 @@ void AddDeletes(const v1::ContainerExpiryStatus& status, Fields& fields) {
   fields.emplace_back("deletes", TallyText(status.deletes()));
   if (!status.failures().empty()) fields.emplace_back("failures", FailuresText(status));
   if (status.failing_items() != 0) {
-    fields.emplace_back("stuck",
-                        absl::StrCat(FormatCount(status.failing_items()),
-                                     " with failed attempts: ttlctl stuck ", status.container()));
+    fields.emplace_back("stuck", absl::StrCat(FormatCount(status.failing_items()),
+                                              " with failed attempts: ttlctl stuck ",
+                                              IdArguments({status.container()})));
   }
   fields.emplace_back("lateness", LatenessText(status.lateness()));
   fields.emplace_back("caught up", status.has_last_complete_pass_time()
@@ -193,10 +194,10 @@ std::string ContainerStatusText(const v1::ContainerExpiryStatus& status) {
 }
 
 std::string BrakePulledText(const std::string& container, const v1::BrakeStatus& brake) {
-  return absl::StrCat("PULLED: a policy change or an adoption made ",
-                      FormatCount(brake.newly_due_items()), " items due; they wait until ",
-                      TimeText(ToTime(brake.until())),
-                      "\nif this is intended: ttlctl containers confirm ", container);
+  return absl::StrCat(
+      "PULLED: a policy change or an adoption made ", FormatCount(brake.newly_due_items()),
+      " items due; they wait until ", TimeText(ToTime(brake.until())),
+      "\nif this is intended: ttlctl containers confirm ", IdArguments({container}));
 }
 
 Table StuckTable() { return Table({"ITEM", "ATTEMPTS", "NEXT TRY", "LAST ERROR"}); }

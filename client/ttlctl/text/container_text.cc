@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "client/ttlctl/input/duration_text.h"
 #include "client/ttlctl/text/format.h"
+#include "client/ttlctl/text/shell_word.h"
 #include "client/ttlctl/text/table.h"
 #include "service/base/time_text.h"
 #include "ttl/proto_time.h"
@@ -118,7 +119,8 @@ std::string ContainerText(const v1::Container& container) {
     fields.emplace_back("requires holds", "nothing is deleted while they may be incomplete");
   }
   if (container.has_holds()) {
-    fields.emplace_back("has holds", absl::StrCat("ttlctl holds list ", container.id()));
+    fields.emplace_back("has holds",
+                        absl::StrCat("ttlctl holds list ", IdArguments({container.id()})));
   }
   fields.emplace_back("etag", container.etag());
   fields.emplace_back("created", TimeText(ToTime(container.create_time())));

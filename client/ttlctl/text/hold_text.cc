@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/ttlctl/text/shell_word.h"
 #include "ttl/v1/expiry_service.pb.h"
 
 namespace ttl {
@@ -70,7 +71,7 @@ std::string HoldsInDoubtText(absl::string_view container) {
   return absl::StrCat(
       "nothing is deleted until they are complete and accepted: ttlctl holds apply FILE, or\n"
       "ttlctl holds accept ",
-      container);
+      IdArguments({container}));
 }
 
 std::string HoldsText(const google::protobuf::RepeatedField<int>& holds) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "client/ttlctl/text/count_text.h"
 #include "client/ttlctl/text/format.h"
+#include "client/ttlctl/text/shell_word.h"
 #include "service/base/time_text.h"
 #include "ttl/proto_time.h"
 
@@ -48,7 +49,7 @@ std::string StoreText(const v1::StoreStatus& store, absl::Time now) {
   const bool nothing_is_known = store.ByteSizeLong() == 0;
   if (nothing_is_known) return "no call yet, or no store configured";
   std::string text = store.reachable() ? "reachable" : "NOT REACHABLE";
-  if (!store.store_id().empty()) absl::StrAppend(&text, ", id ", store.store_id());
+  if (!store.store_id().empty()) absl::StrAppend(&text, ", id ", OneLine(store.store_id()));
   if (store.has_last_success_time()) {
     absl::StrAppend(&text, ", last answer ", FormatSpan(now - ToTime(store.last_success_time())),
                     " ago");
@@ -60,10 +61,12 @@ std::string StoreText(const v1::StoreStatus& store, absl::Time now) {
   if (store.has_held_until()) {
     absl::StrAppend(&text, "\nno calls until ", TimeText(ToTime(store.held_until())));
   }
-  if (!store.last_error().empty()) absl::StrAppend(&text, "\nlast error: ", store.last_error());
+  if (!store.last_error().empty())
+    absl::StrAppend(&text, "\nlast error: ", OneLine(store.last_error()));
   if (!store.unconfirmed().empty()) {
     absl::StrAppend(&text, "\nNO DELETES UNTIL CONFIRMED: ", store.unconfirmed(),
-                    "\nif it is the right store: ttlctl store confirm ", store.store_id());
+                    "\nif it is the right store: ttlctl store confirm ",
+                    IdArguments({store.store_id()}));
   }
   return text;
 }
@@ -89,7 +92,7 @@ std::string ClockText(const v1::ClockStatus& clock) {
 }
 
 std::string PauseText(const v1::PauseState& pause) {
-  return absl::StrCat("\"", pause.reason(), "\" since ", TimeText(ToTime(pause.since())),
+  return absl::StrCat("\"", OneLine(pause.reason()), "\" since ", TimeText(ToTime(pause.since())),
                       pause.author().empty() ? "" : " by ", pause.author());
 }
 

@@ -17,6 +17,7 @@
 #include "nlohmann/json.hpp"
 #include "service/yaml/container_entries.h"
 #include "tests/testing/fake_sidecar.h"
+#include "tests/testing/reason_status.h"
 #include "tests/testing/temp_dir.h"
 #include "ttl/v1/container_service.pb.h"
 #include "ttl/v1/expiry_service.pb.h"
@@ -221,6 +222,14 @@ TEST_F(ApplyTest, AChangeThatTheServerRefusesStopsAllBeforeTheFirst) {
   EXPECT_THAT(outcome.err,
               AllOf(HasSubstr("container \"other\": not now"), HasSubstr("nothing was changed")));
   EXPECT_EQ(Changes(), 0);
+}
+
+TEST_F(ApplyTest, ARefusalBecauseHoldsStandNamesTheCommandThatOverridesThem) {
+  Present("c d", "    default_ttl: 60\n");
+  sidecar_.Fail("UpdateContainer", RefusalFor("HOLDS_STAND"));
+  EXPECT_THAT(Apply("containers:\n  - {id: c d, indexing_mode: NONE}\n").err,
+              HasSubstr("refused (ttlctl containers set --indexing-mode none --force 'c d' "
+                        "overrides them); nothing was changed"));
 }
 
 TEST_F(ApplyTest, AFailureOnTheWaySaysWhatIsDone) {

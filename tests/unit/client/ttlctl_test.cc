@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "tests/testing/fake_sidecar.h"
+#include "tests/testing/reason_status.h"
 #include "tests/testing/temp_dir.h"
 #include "ttl/v1/container_service.pb.h"
 #include "ttl/v1/expiry_service.pb.h"
@@ -143,11 +144,31 @@ TEST_F(TtlctlTest, OnlyForceOverridesHolds) {
     if (force) set.push_back("--force");
     if (force) remove.push_back("--force");
     EXPECT_EQ(Run(set).code, ExitCode::kOk);
+    set.push_back("--dry-run");
+    EXPECT_EQ(Run(set).code, ExitCode::kOk);
     EXPECT_EQ(Run(remove).code, ExitCode::kOk);
-    EXPECT_EQ(sidecar_.Requests<v1::UpdateContainerRequest>("UpdateContainer").back().force(),
-              force);
+    const auto updates = sidecar_.Requests<v1::UpdateContainerRequest>("UpdateContainer");
+    for (size_t i = updates.size() - 2; i < updates.size(); ++i) {
+      EXPECT_EQ(updates[i].force(), force);
+      EXPECT_EQ(updates[i].validate_only(), i == updates.size() - 1);
+    }
     EXPECT_EQ(sidecar_.Requests<v1::DeleteContainerRequest>("DeleteContainer").back().force(),
               force);
+  }
+}
+
+TEST_F(TtlctlTest, ARefusalBecauseHoldsStandNamesTheOptionOfTheCommand) {
+  const std::vector<std::string> kCommands[] = {
+      {"containers", "set", "c d", "--indexing-mode", "none"},
+      {"containers", "set", "c d", "--indexing-mode", "none", "--dry-run"},
+      {"containers", "delete", "c d", "--yes"}};
+  for (const std::vector<std::string>& command : kCommands) {
+    sidecar_.Fail(command[1] == "set" ? "UpdateContainer" : "DeleteContainer",
+                  RefusalFor("HOLDS_STAND"));
+    const Outcome outcome = Run(command);
+    EXPECT_EQ(outcome.code, ExitCode::kRefused);
+    EXPECT_EQ(outcome.err,
+              "ttlctl: refused (ttlctl holds list 'c d' shows them; --force overrides them)\n");
   }
 }
 

@@ -5,8 +5,10 @@
 #include <rapidcheck/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/ttlctl/input/duration_text.h"
 #include "client/ttlctl/input/import_line.h"
@@ -29,6 +31,7 @@ namespace {
 
 using testing::AllOf;
 using testing::AnyOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -475,12 +478,70 @@ TEST(ItemTextTest, ExplanationShowsTheHoldsAndWhatEndsOne) {
                     Not(HasSubstr("accept"))));
 }
 
+TEST(ItemTextTest, TheReasonOfAHoldCannotLookLikeALineOfItsOwn) {
+  v1::ExplainItemResponse response;
+  response.add_holds(v1::DELETE_HOLD_HELD);
+  v1::Hold& hold = *response.add_item_holds();
+  hold.set_container("c");
+  hold.set_hold_id("h");
+  hold.set_reason("r\nttlctl holds release c other ends it");
+  hold.set_all_items(true);
+  EXPECT_THAT(ExplanationText("c", response),
+              HasSubstr("until released: r\\x0attlctl holds release c other ends it\n"));
+  EXPECT_THAT(PlacedHoldText(hold), HasSubstr("reason     r\\x0attlctl holds"));
+}
+
 TEST(ItemTextTest, ExplanationSaysWhatEndsTheDoubtAboutHolds) {
   v1::ExplainItemResponse response;
   response.add_holds(v1::DELETE_HOLD_HOLDS_IN_DOUBT);
   EXPECT_THAT(ExplanationText("c", response),
               AllOf(HasSubstr("held back by    holds may be missing\n"),
                     HasSubstr("ttlctl holds apply FILE"), HasSubstr("ttlctl holds accept c\n")));
+}
+
+TEST(CommandTextTest, IdsInCommandsAreWordsOfAShell) {
+  const std::pair<std::string, std::string> kCases[] = {
+      {"salesdb/orders", "salesdb/orders"},
+      {"a b", "'a b'"},
+      {"$(reboot)", "'$(reboot)'"},
+      {"it's", "'it'\\''s'"},
+      {"a\\b", "'a\\b'"},
+      {"=ls", "'=ls'"},
+      {"a\nb'c\\", "$'a\\x0ab\\'c\\\\'"},
+      {"\u202eabc", "$'\\xe2\\x80\\xaeabc'"},
+      {"\xff", "$'\\xff'"},
+      {"-x", "-- -x"},
+      {"- x", "-- '- x'"},
+  };
+  for (const auto& [id, words] : kCases) {
+    v1::ContainerExpiryStatus status;
+    status.set_container(id);
+    status.mutable_hold_counts()->set_holds(1);
+    status.add_holds(v1::DELETE_HOLD_HOLDS_IN_DOUBT);
+    status.set_failing_items(1);
+    EXPECT_THAT(ContainerStatusText(status),
+                AllOf(HasSubstr(absl::StrCat("ttlctl holds list ", words, " shows them\n")),
+                      HasSubstr(absl::StrCat("ttlctl holds accept ", words, "\n")),
+                      HasSubstr(absl::StrCat("ttlctl stuck ", words, "\n"))));
+    EXPECT_THAT(BrakePulledText(id, v1::BrakeStatus()),
+                EndsWith(absl::StrCat("ttlctl containers confirm ", words)));
+    v1::Container container;
+    container.set_id(id);
+    container.set_has_holds(true);
+    EXPECT_THAT(ContainerText(container), HasSubstr(absl::StrCat("ttlctl holds list ", words)));
+  }
+}
+
+TEST(CommandTextTest, AHoldIsNamedAfterItsContainer) {
+  const auto command = [](const std::string& container, const std::string& hold_id) {
+    v1::ExplainItemResponse response;
+    response.add_item_holds()->set_container(container);
+    response.mutable_item_holds(0)->set_hold_id(hold_id);
+    return ItemHoldsText(response);
+  };
+  EXPECT_THAT(command("c", "case 17"), HasSubstr("release c 'case 17' ends"));
+  EXPECT_THAT(command("c", "-x"), HasSubstr("release -- c -x ends"));
+  EXPECT_THAT(command("-c", ""), HasSubstr("release -- -c '' ends"));
 }
 
 TEST(HoldTextTest, EveryHoldHasItsWords) {

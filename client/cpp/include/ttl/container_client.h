@@ -51,6 +51,9 @@ class ContainerClient {
   absl::StatusOr<v1::UpdateContainerResponse> PreviewUpdate(
       const v1::Container& container, absl::Span<const std::string> update_mask);
 
+  // The same with the other fields of the request; validate_only is set.
+  absl::StatusOr<v1::UpdateContainerResponse> PreviewUpdate(v1::UpdateContainerRequest request);
+
   // ABORTED if `etag` is neither empty nor the current one.
   absl::Status Delete(absl::string_view id, absl::string_view etag = "");
 

@@ -18,11 +18,13 @@
 #include "client/ttlctl/input/container_change.h"
 #include "client/ttlctl/text/brake_notice.h"
 #include "client/ttlctl/text/preview_text.h"
+#include "client/ttlctl/text/shell_word.h"
 #include "client/ttlctl/text/table.h"
 #include "client/ttlctl/text/yaml/containers_file.h"
 #include "nlohmann/json.hpp"
 #include "service/yaml/container_entries.h"
 #include "ttl/container_client.h"
+#include "ttl/error_details.h"
 
 namespace ttl {
 namespace {
@@ -49,10 +51,17 @@ struct Step {
   }
 };
 
+// The command has no --force, because it would hold for every container of the file.
+std::string HoldsStandAdvice(const std::string& container, const absl::Status& status) {
+  if (ErrorReason(status) != "HOLDS_STAND") return "";
+  return absl::StrCat(" (ttlctl containers set --indexing-mode none --force ",
+                      IdArguments({container}), " overrides them)");
+}
+
 absl::Status About(const v1::Container& container, const absl::Status& status) {
   return absl::Status(status.code(),
-                      absl::StrCat("container \"", absl::Utf8SafeCEscape(container.id()),
-                                   "\": ", status.message()));
+                      absl::StrCat("container \"", absl::Utf8SafeCEscape(container.id()), "\": ",
+                                   status.message(), HoldsStandAdvice(container.id(), status)));
 }
 
 // Reads the whole input. INVALID_ARGUMENT if it cannot be read or is too long.

@@ -16,7 +16,9 @@
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/preview_text.h"
 #include "client/ttlctl/text/progress_line.h"
+#include "client/ttlctl/text/shell_word.h"
 #include "ttl/container_client.h"
+#include "ttl/error_details.h"
 #include "ttl/operator_client.h"
 
 namespace ttl {
@@ -41,6 +43,15 @@ struct ConfirmArguments {
   std::string container;
   std::string etag;
 };
+
+// Fails with the status of a command that has --force.
+ExitCode FailChange(Session& session, const std::string& container, const absl::Status& status) {
+  if (ErrorReason(status) != "HOLDS_STAND") return session.Fail(status);
+  return session.Fail(
+      absl::Status(status.code(),
+                   absl::StrCat(status.message(), " (ttlctl holds list ", IdArguments({container}),
+                                " shows them; --force overrides them)")));
+}
 
 ExitCode PreviewCreation(Session& session, const v1::Container& container) {
   v1::PreviewContainerResponse preview;
@@ -111,18 +122,18 @@ ExitCode Set(Session& session, const ChangeArguments& arguments) {
     return session.Fail(ExitCode::kUsage,
                         absl::StrCat("nothing to set: give at least one of ", PolicyOptionNames()));
   }
-  if (arguments.dry_run) {
-    const auto preview = session.client().containers().PreviewUpdate(container, fields);
-    if (!preview.ok()) return session.Fail(preview.status());
-    session.Print(*preview, PreviewText(*preview));
-    return ExitCode::kOk;
-  }
   v1::UpdateContainerRequest request;
   *request.mutable_container() = std::move(container);
   for (const std::string& path : fields) request.mutable_update_mask()->add_paths(path);
   request.set_force(arguments.force);
+  if (arguments.dry_run) {
+    const auto preview = session.client().containers().PreviewUpdate(std::move(request));
+    if (!preview.ok()) return FailChange(session, arguments.container.id(), preview.status());
+    session.Print(*preview, PreviewText(*preview));
+    return ExitCode::kOk;
+  }
   const auto updated = session.client().containers().Update(request);
-  if (!updated.ok()) return session.Fail(updated.status());
+  if (!updated.ok()) return FailChange(session, arguments.container.id(), updated.status());
   session.Print(*updated, absl::StrCat(ContainerText(*updated), BrakeNotice(session, *updated)));
   return ExitCode::kOk;
 }
@@ -176,7 +187,7 @@ ExitCode Delete(Session& session, const DeleteArguments& arguments) {
   request.set_etag(arguments.container.etag());
   request.set_force(arguments.force);
   const absl::Status deleted = session.client().containers().Delete(request);
-  if (!deleted.ok()) return session.Fail(deleted);
+  if (!deleted.ok()) return FailChange(session, id, deleted);
   session.Print(v1::DeleteContainerResponse(),
                 absl::StrCat("deleted container ", id, " and its ", items,
                              "; nothing is deleted in the store\n"));

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/format.h"
+#include "client/ttlctl/text/shell_word.h"
 #include "service/base/time_text.h"
 #include "ttl/proto_time.h"
 
@@ -47,7 +48,7 @@ std::string PlacedHoldText(const v1::Hold& hold) {
                        {"container", hold.container()},
                        {"covers", HoldScopeText(hold)},
                        {"until", EndText(hold)},
-                       {"reason", hold.reason()},
+                       {"reason", OneLine(hold.reason())},
                        {"author", hold.author()},
                        {"placed", TimeText(ToTime(hold.create_time()))}});
 }
@@ -56,11 +57,11 @@ std::string ItemHoldsText(const v1::ExplainItemResponse& response) {
   std::string text;
   for (const v1::Hold& hold : response.item_holds()) {
     absl::StrAppend(&text, hold.hold_id(), " (", HoldScopeText(hold), "), until ", EndText(hold),
-                    ": ", hold.reason(), "\n");
+                    ": ", OneLine(hold.reason()), "\n");
   }
   const v1::Hold& first = response.item_holds(0);
-  return absl::StrCat(text, "ttlctl holds release ", first.container(), " ", first.hold_id(),
-                      " ends the first");
+  return absl::StrCat(text, "ttlctl holds release ",
+                      IdArguments({first.container(), first.hold_id()}), " ends the first");
 }
 
 std::string HoldCountsText(const std::string& container, const v1::HoldCounts& counts) {
@@ -75,7 +76,7 @@ std::string HoldCountsText(const std::string& container, const v1::HoldCounts& c
     absl::StrAppend(&text, "; items of ", FormatCount(counts.ending()),
                     " that ended are being put back");
   }
-  return absl::StrCat(text, "\nttlctl holds list ", container, " shows them");
+  return absl::StrCat(text, "\nttlctl holds list ", IdArguments({container}), " shows them");
 }
 
 Table PlacedHoldTable() { return Table({"CONTAINER / HOLD", "COVERS", "UNTIL", "REASON"}); }
