@@ -313,8 +313,20 @@ TEST_F(DeleteGroupPiecesTest, KeyOfACondemnedRowIsInUse) {
   EXPECT_EQ(db_.Value("SELECT string_agg(idx || channel || task_path, ' ') FROM "
                       "live.checkpoint_writes"),
             "7new");
+  // From 15.20 on PostgreSQL refuses to update a row that the view hides.
+  const absl::Status through_view =
+      application
+          ->Execute(
+              "INSERT INTO live.checkpoint_writes (thread_id, checkpoint_id, task_id, idx, "
+              "channel, blob) VALUES ('big', '1', 'x', 8, 'new', '') ON CONFLICT (thread_id, "
+              "checkpoint_ns, checkpoint_id, task_id, idx) DO UPDATE SET channel = "
+              "excluded.channel, ttl_written_at = now()")
+          .status();
+  EXPECT_TRUE(through_view.ok() || SqlState(through_view) == "55000") << through_view;
+  const std::string kept = through_view.ok() ? "2" : "1";
+  EXPECT_EQ(Count("live.checkpoint_writes"), kept);
   DeletePieces();
-  EXPECT_EQ(Count("checkpoint_writes"), "1");
+  EXPECT_EQ(Count("checkpoint_writes"), kept);
 }
 
 // Whatever the key does on a delete, the new row and the one that it refers to stay.
