@@ -90,15 +90,19 @@ class DeleteGroupPiecesTest : public testing::Test {
     Open(Threads(), 60);
   }
 
+  // Deletes all expired groups, and returns the result of the first.
+  v1::DeleteResult DeleteFirst(const std::string& container) {
+    const v1::DeleteItemsResponse response = db_.DeleteAll(container);
+    EXPECT_GT(response.results_size(), 0) << "no group is expired";
+    return response.results_size() == 0 ? v1::DeleteResult() : response.results(0);
+  }
+
   // The first of the groups, by its second delete that takes too long. The sidecar learns that the
   // group is deleted, so that it answers no hold on it.
   void CondemnFirst(const std::string& container) {
-    v1::DeleteItemsResponse response = db_.DeleteAll(container);
-    ASSERT_EQ(response.results(0).outcome(), v1::DELETE_OUTCOME_THROTTLED)
-        << response.DebugString();
+    ASSERT_EQ(DeleteFirst(container).outcome(), v1::DELETE_OUTCOME_THROTTLED);
     ASSERT_EQ(Condemned(), "");
-    response = db_.DeleteAll(container);
-    ASSERT_EQ(response.results(0).outcome(), v1::DELETE_OUTCOME_DELETED) << response.DebugString();
+    ASSERT_EQ(DeleteFirst(container).outcome(), v1::DELETE_OUTCOME_DELETED);
   }
 
   void Condemn() {
@@ -276,10 +280,10 @@ TEST_F(DeleteGroupPiecesTest, GroupWithRowsThatAreNewerThanAnOpenTransactionIsNo
   db_.Sql(
       "CREATE SEQUENCE tried; CREATE OR REPLACE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql "
       "AS $$BEGIN PERFORM nextval('tried'), pg_sleep(0.005); RETURN OLD; END$$");
-  EXPECT_EQ(db_.DeleteAll("threads").results(0).outcome(), v1::DELETE_OUTCOME_THROTTLED);
+  EXPECT_EQ(DeleteFirst("threads").outcome(), v1::DELETE_OUTCOME_THROTTLED);
   std::string tried;
   for (int i = 0; i < 3; ++i) {
-    const v1::DeleteResult result = db_.DeleteAll("threads").results(0);
+    const v1::DeleteResult result = DeleteFirst("threads");
     EXPECT_EQ(result.outcome(), v1::DELETE_OUTCOME_FAILED);
     EXPECT_THAT(result.reason(), HasSubstr("newer than a transaction that is open"));
     // Only the second call tried again whether the rows can be deleted at once.
@@ -406,8 +410,8 @@ TEST_F(DeleteGroupPiecesTest, GroupWithAForeignKeyToItsOwnTableIsNotCondemned) {
   db_.Sql(
       "ALTER TABLE checkpoint_writes ADD COLUMN n int UNIQUE, ADD COLUMN parent int REFERENCES "
       "checkpoint_writes (n)");
-  EXPECT_EQ(db_.DeleteAll("threads").results(0).outcome(), v1::DELETE_OUTCOME_THROTTLED);
-  const v1::DeleteResult result = db_.DeleteAll("threads").results(0);
+  EXPECT_EQ(DeleteFirst("threads").outcome(), v1::DELETE_OUTCOME_THROTTLED);
+  const v1::DeleteResult result = DeleteFirst("threads");
   EXPECT_EQ(result.outcome(), v1::DELETE_OUTCOME_FAILED);
   EXPECT_THAT(result.reason(), HasSubstr("foreign key to itself"));
   EXPECT_EQ(Condemned(), "");
@@ -486,7 +490,8 @@ TEST_F(DeleteGroupPiecesTest, GroupsAreCountedWhileDeletesPause) {
 TEST_F(DeleteGroupPiecesTest, GroupWithAFaultDoesNotWaitForAllOthers) {
   Condemn();
   db_.Sql(
-      "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint) VALUES ('locked', 1, '{}');"
+      "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint) VALUES ('locked', 1, '{}')");
+  db_.Sql(
       "UPDATE ttl.condemned SET fault = 'a fault';"
       "INSERT INTO ttl.condemned SELECT relation, hash_record(ROW('locked'::text)), "
       "ARRAY['locked'], pg_snapshot_xmax(pg_current_snapshot())::text::bigint, system FROM "
@@ -554,7 +559,7 @@ TEST_F(DeleteGroupPiecesTest, GroupWhoseDeletesAreCancelledIsNotCondemned) {
     }
   });
   for (int i = 0; i < 4; ++i) {
-    const v1::DeleteResult result = db_.DeleteAll("threads").results(0);
+    const v1::DeleteResult result = DeleteFirst("threads");
     EXPECT_EQ(result.outcome(), v1::DELETE_OUTCOME_FAILED);
     EXPECT_THAT(result.reason(), HasSubstr("user request"));
   }
@@ -571,7 +576,7 @@ TEST_F(DeleteGroupPiecesTest, GroupUnderRowLevelSecurityIsNotCondemned) {
   orders.row_level_security = true;
   Open(orders, -1);
   for (int i = 0; i < 3; ++i) {
-    const v1::DeleteResult result = db_.DeleteAll("orders").results(0);
+    const v1::DeleteResult result = DeleteFirst("orders");
     EXPECT_EQ(result.outcome(), v1::DELETE_OUTCOME_FAILED);
     EXPECT_THAT(result.reason(), HasSubstr("row_level_security"));
   }
