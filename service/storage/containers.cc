@@ -18,6 +18,7 @@
 #include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
+#include "service/storage/format/sidecar_facts.h"
 #include "service/storage/holds/hold_table.h"
 
 namespace ttl {
@@ -205,8 +206,10 @@ void Containers::Update(std::string id, Change change, absl::Time now, absl::Dur
       TTL_RETURN_IF_ERROR(CheckNoHoldStands(container, StandingHolds(transaction, container)));
     }
     NoteHoldSettings(transaction, settings);
-    if (settings.requires_holds && !container.settings.requires_holds) {
-      container.accepted_holds_epoch = holds_.Epoch();
+    // In data that was never restored or repaired, no hold can be missing.
+    if (settings.requires_holds && !container.settings.requires_holds &&
+        holds_.Epoch() == kFirstHoldsEpoch) {
+      container.accepted_holds_epoch = kFirstHoldsEpoch;
     }
     container.replaced_policies = HoldsAfter(container, settings, tallies_, now, grace);
     container.settings = settings;

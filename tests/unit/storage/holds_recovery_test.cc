@@ -55,6 +55,15 @@ class HoldsRecoveryTest : public testing::Test {
                   storage_->containers().Create(id, settings, kTestNow, std::move(done));
                 }).ok());
   }
+  void Update(const std::string& id, bool requires_holds) {
+    ContainerSettings settings = Find(id)->settings;
+    settings.requires_holds = requires_holds;
+    ASSERT_TRUE(Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
+                  storage_->containers().Update(
+                      id, [settings](const Container&) { return settings; }, kTestNow,
+                      absl::ZeroDuration(), /*force=*/false, std::move(done));
+                }).ok());
+  }
   ContainerPtr Find(const std::string& id) { return storage_->containers().Find(id); }
   void Track(const std::string& id, const std::string& key) {
     ASSERT_TRUE(Await<absl::StatusOr<std::vector<TrackOutcome>>>([&](auto done) {
@@ -154,6 +163,23 @@ TEST_F(HoldsRecoveryTest, ARestoreBringsHoldsBackAndDoubtsThatTheyAreComplete) {
   Release("c", "h");
   FinishHousekeeping();
   EXPECT_EQ(CountDue("c"), 1);
+}
+
+// Holds may have been placed after the backup was made, whatever its containers required then.
+TEST_F(HoldsRecoveryTest, HoldsRequiredFirstAfterARestoreAreInDoubt) {
+  Update("c", /*requires_holds=*/true);
+  EXPECT_FALSE(InDoubt("c")) << "nothing that was known here can be missing";
+  Update("c", /*requires_holds=*/false);
+  BackUp();
+  ASSERT_TRUE(RestoreBackup(temp_.File("backup"), OptionsFor("restored"), kTestNow).ok());
+  Open("restored");
+  EXPECT_FALSE(InDoubt("c"));
+  Update("c", /*requires_holds=*/true);
+  EXPECT_TRUE(InDoubt("c"));
+  Accept("c");
+  EXPECT_FALSE(InDoubt("c"));
+  Update("c", /*requires_holds=*/true);
+  EXPECT_FALSE(InDoubt("c"));
 }
 
 TEST_F(HoldsRecoveryTest, ARepairKeepsHoldsAndDoubtsThatTheyAreComplete) {
