@@ -15,7 +15,8 @@
 // no key is added to it. What may have changed since is checked again in the commit: an item may
 // have been deleted, or written so that it can never expire, and its entry is then gone too.
 //
-// A record that is damaged is passed over: the sweep, which reads it as well, deletes nothing then.
+// An item's record that is damaged is passed over: the sweep, which reads it as well, deletes
+// nothing then. A hold of which something else is damaged stays, and those behind it are cleared.
 namespace ttl {
 namespace {
 
@@ -65,8 +66,12 @@ absl::Status EraseKey(Transaction& transaction, const Hold& hold, const ItemKey&
 }  // namespace
 
 absl::StatusOr<bool> HoldEnder::RunOnce() {
-  TTL_ASSIGN_OR_RETURN(const std::vector<Work> works, Plan());
-  if (works.empty()) return false;
+  absl::Status damage;
+  TTL_ASSIGN_OR_RETURN(const std::vector<Work> works, Plan(damage));
+  if (works.empty()) {
+    TTL_RETURN_IF_ERROR(damage);
+    return false;
+  }
   const auto apply = [&works](Transaction& transaction) -> absl::Status {
     for (const Work& work : works) {
       const Hold& hold = work.hold->hold;
@@ -89,20 +94,25 @@ absl::StatusOr<bool> HoldEnder::RunOnce() {
 }
 
 // Plans one commit for many holds, because most have few items.
-absl::StatusOr<std::vector<HoldEnder::Work>> HoldEnder::Plan() const {
+absl::StatusOr<std::vector<HoldEnder::Work>> HoldEnder::Plan(absl::Status& damage) const {
   std::vector<Work> works;
   size_t left = kPutBackPerStep;
   for (StoredHoldPtr& hold : parts_.holds.FirstEnding(kHoldsPerStep)) {
     const ContainerPtr container = parts_.catalog.Find(hold->hold.container);
     if (container == nullptr) continue;  // deleted meanwhile
-    Work& work = works.emplace_back();
+    Work work;
     work.hold = std::move(hold);
-    TTL_RETURN_IF_ERROR(TakeSetAside(container->index_number, left, work));
-    left -= work.set_aside.size();
-    TTL_RETURN_IF_ERROR(TakeKeys(left, work));
-    left -= work.keys.size();
+    absl::Status taken = TakeSetAside(container->index_number, left, work);
+    if (taken.ok()) taken = TakeKeys(left - work.set_aside.size(), work);
+    if (absl::IsDataLoss(taken)) {
+      damage.Update(taken);
+      continue;
+    }
+    TTL_RETURN_IF_ERROR(taken);
+    left -= work.set_aside.size() + work.keys.size();
     work.is_last = left > 0;
-    if (!work.is_last) break;
+    works.push_back(std::move(work));
+    if (left == 0) break;
   }
   return works;
 }

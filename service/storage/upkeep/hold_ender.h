@@ -32,7 +32,8 @@ class HoldEnder {
   // `parts` must outlive it.
   explicit HoldEnder(const Parts& parts) : parts_(parts) {}
 
-  // One step. Returns whether it did anything. Errors are those of reads and commits.
+  // One step. Returns whether it did anything. Errors are those of reads and commits; DATA_LOSS if
+  // nothing is left but holds that cannot be cleared away because their data is damaged.
   absl::StatusOr<bool> RunOnce();
 
  private:
@@ -52,7 +53,8 @@ class HoldEnder {
     std::string key;  // encoded; empty: at the first
   };
 
-  absl::StatusOr<std::vector<Work>> Plan() const;
+  // `damage` becomes the first error of a hold that is left out because its data is damaged.
+  absl::StatusOr<std::vector<Work>> Plan(absl::Status& damage) const;
   absl::Status TakeSetAside(uint64_t index, size_t most, Work& work) const;
   absl::Status TakeKeys(size_t most, Work& work) const;
   void NoteProgress(const Work& last);
