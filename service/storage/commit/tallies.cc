@@ -66,7 +66,9 @@ absl::Status Tallies::Load(const Database& database, const Catalog& catalog) {
   absl::flat_hash_map<uint64_t, Entry> entries;
   absl::btree_set<uint64_t> incomplete;
   for (const ContainerPtr& container : catalog.All()) {
-    entries[container->number].walked = "";
+    Entry& entry = entries[container->number];
+    entry.walked = "";
+    entry.index = container->index_number;
     incomplete.insert(container->number);
   }
   auto cursor = database.ReadPrefix(std::string(1, kTotalsTable));
@@ -212,6 +214,9 @@ void Tallies::Apply(const Change& change, Entry& entry) {
       entry.walked.reset();
     }
   }
+  // No item has an entry in a new index yet.
+  if (change.index.value_or(entry.index) != entry.index) entry.set_aside = 0;
+  entry.index = change.index.value_or(entry.index);
   if (entry.totals.has_value()) *entry.totals += DifferenceOf(change);
   entry.adopted = AdoptedAfter(entry.adopted, change);
   for (const ItemChange& item : change.items) {
@@ -219,12 +224,12 @@ void Tallies::Apply(const Change& change, Entry& entry) {
     if (item.before != nullptr) {
       entry.histogram.Remove(TimesOf(*item.before), BytesOf(*item.before));
       if (IsFailing(*item.before)) --entry.failing;
-      if (IsSetAside(*item.before)) --entry.set_aside;
+      if (IsSetAside(*item.before, entry.index)) --entry.set_aside;
     }
     if (item.after == nullptr) continue;
     AddTo(entry.histogram, *item.after);
     if (IsFailing(*item.after)) ++entry.failing;
-    if (IsSetAside(*item.after)) ++entry.set_aside;
+    if (IsSetAside(*item.after, entry.index)) ++entry.set_aside;
   }
 }
 

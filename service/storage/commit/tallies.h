@@ -104,6 +104,7 @@ class Tallies {
   struct Change {
     bool erased = false;             // the container is gone
     const WalkStep* step = nullptr;  // goes before the items; null for none
+    std::optional<uint64_t> index;   // the container's, 0 for none; absent: unchanged
     std::vector<ItemChange> items;
   };
   using Changes = absl::flat_hash_map<uint64_t, Change>;
@@ -117,9 +118,13 @@ class Tallies {
 
   // Adds an item to the tally of its container.
   static void AddTo(ItemHistogram& tally, const StoredItem& item);
-  static bool IsFailing(const StoredItem& item) { return item.attempts > 0; }
-  static bool IsSetAside(const StoredItem& item) {
-    return item.position.family == IndexFamily::kHeld && item.position.index != 0;
+  // Whether its delete has failed and is tried again, which is not so while it is set aside.
+  static bool IsFailing(const StoredItem& item) {
+    return item.attempts > 0 && item.position.family != IndexFamily::kHeld;
+  }
+  // `index` is the present index of its container, 0 for none.
+  static bool IsSetAside(const StoredItem& item, uint64_t index) {
+    return item.position.family == IndexFamily::kHeld && index != 0 && item.position.index == index;
   }
 
  private:
@@ -128,7 +133,8 @@ class Tallies {
     AdoptionTally adopted;
     ItemHistogram histogram;
     int64_t failing = 0;
-    int64_t set_aside = 0;
+    uint64_t index = 0;                 // the container's present one
+    int64_t set_aside = 0;              // in that
     std::optional<std::string> walked;  // absent: all
   };
   static void Apply(const Change& change, Entry& entry);

@@ -134,9 +134,15 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
   if (next_try.has_value()) {
     after.position = RetryPosition(container.index_number, *next_try).value_or(EntryPosition());
   } else {
-    const std::optional<EntryPosition> position =
-        ChoosePosition(PresentPosition(container, before), BelongsAt(container.index_number, after),
-                       MaxEarliness(container.settings.policy.default_ttl, after.version.times));
+    std::optional<EntryPosition> position = PresentPosition(container, before);
+    // An item that is set aside stays so if it is reported again as it is.
+    const bool stays = position.has_value() && position->family == IndexFamily::kHeld &&
+                       before->version.times == after.version.times;
+    if (!stays) {
+      position =
+          ChoosePosition(position, BelongsAt(container.index_number, after),
+                         MaxEarliness(container.settings.policy.default_ttl, after.version.times));
+    }
     after.position = position.value_or(EntryPosition());
   }
   after.store_epoch = StoreEpoch();
@@ -294,7 +300,9 @@ void Transaction::Discard() {
 Tallies::Changes Transaction::TallyChanges() const {
   Tallies::Changes changes;
   for (const auto& [number, container] : containers_.kept()) {
-    changes[number].erased = container == nullptr;
+    Tallies::Change& change = changes[number];
+    change.erased = container == nullptr;
+    if (container != nullptr) change.index = container->index_number;
   }
   for (const auto& [number, step] : walk_steps_.kept()) changes[number].step = &step;
   for (const auto& [key, item] : items_.kept()) {

@@ -88,7 +88,6 @@ std::optional<EntryPosition> ChoosePosition(const std::optional<EntryPosition>& 
                                             int64_t max_earliness) {
   if (!present.has_value() || !wanted.has_value()) return wanted;
   if (present->index != wanted->index) return wanted;
-  if (present->family == IndexFamily::kHeld) return present;
   if (present->family != wanted->family) return wanted;
   if (wanted->family == IndexFamily::kAdopted) return wanted;
   const int64_t earliness = wanted->time - present->time;

@@ -80,8 +80,8 @@ std::optional<EntryPosition> RetryPosition(uint64_t index, int64_t next_try);
 // The position of an item whose entry is at `present` (absent: it has none) and which belongs at
 // `wanted`. An entry may be early but never late: one that is too early by at most `max_earliness`
 // seconds stays where it is until a scan moves it, so that a frequently written item costs no index
-// writes. One that would be late, or in the wrong family or index, is moved. One that is set aside
-// stays so: its item is filed anew when its hold ends.
+// writes. One that would be late, or in the wrong family or index, is moved, also one that
+// is set aside: whether its item is due is to be judged again.
 std::optional<EntryPosition> ChoosePosition(const std::optional<EntryPosition>& present,
                                             const std::optional<EntryPosition>& wanted,
                                             int64_t max_earliness);

@@ -58,9 +58,9 @@ absl::StatusOr<std::vector<std::string>> TakeKeys(const Database& database,
 
 // Counts the items of a container after `position`, as they are committed, but no more than
 // `left`, which it lowers by their number.
-absl::StatusOr<Tallies::WalkStep> CountItems(const Database& database, uint64_t container,
+absl::StatusOr<Tallies::WalkStep> CountItems(const Database& database, const Container& container,
                                              const std::string& position, size_t& left) {
-  const std::string prefix = ItemPrefix(container);
+  const std::string prefix = ItemPrefix(container.number);
   Tallies::WalkStep step;
   step.reached = position;
   auto cursor = database.WalkPrefix(prefix, position.empty() ? prefix : position + '\0');
@@ -71,7 +71,7 @@ absl::StatusOr<Tallies::WalkStep> CountItems(const Database& database, uint64_t 
     if (!item.ok()) continue;
     Tallies::AddTo(step.items, *item);
     if (Tallies::IsFailing(*item)) ++step.failing;
-    if (Tallies::IsSetAside(*item)) ++step.set_aside;
+    if (Tallies::IsSetAside(*item, container.index_number)) ++step.set_aside;
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   step.finished = !cursor.Valid();
@@ -254,18 +254,19 @@ absl::StatusOr<bool> Housekeeper::CountSome() {
 absl::Status Housekeeper::CountInto(Transaction& transaction,
                                     const std::vector<uint64_t>& containers) {
   size_t left = kItemsCountedPerStep;
-  for (const uint64_t container : containers) {
+  for (const uint64_t number : containers) {
     if (left == 0) break;
-    const std::optional<std::string> position = parts_.tallies.WalkPosition(container);
-    if (!position.has_value()) continue;  // deleted meanwhile
+    const std::optional<std::string> position = parts_.tallies.WalkPosition(number);
+    const ContainerPtr container = parts_.catalog.Find(number);
+    if (!position.has_value() || container == nullptr) continue;  // deleted meanwhile
     absl::StatusOr<Tallies::WalkStep> step =
-        CountItems(parts_.database, container, *position, left);
+        CountItems(parts_.database, *container, *position, left);
     if (!step.ok()) {
       // Items counted before are kept; this container comes first in the next step and fails there.
-      return container == containers.front() ? step.status() : absl::OkStatus();
+      return number == containers.front() ? step.status() : absl::OkStatus();
     }
-    transaction.PutWalkStep(container, *std::move(step));
-    counting_ = container;
+    transaction.PutWalkStep(number, *std::move(step));
+    counting_ = number;
   }
   return absl::OkStatus();
 }

@@ -82,15 +82,16 @@ absl::Status CheckTallies(const Database& database, const Numbers& numbers, cons
   return absl::OkStatus();
 }
 
-void Expect(const Tallies& tallies, uint64_t number, absl::string_view key, const StoredItem& item,
-            ExpectedTallies& expected) {
+void Expect(const Tallies& tallies, const Container& container, absl::string_view key,
+            const StoredItem& item, ExpectedTallies& expected) {
+  const uint64_t number = container.number;
   Tallies::AddTo(expected[number].all, item);
   if (item.adopted_until != 0) ++expected[number].adopted;
   const std::optional<std::string> position = tallies.WalkPosition(number);
   if (position.has_value() && key > *position) return;
   Tallies::AddTo(expected[number].walked, item);
   if (Tallies::IsFailing(item)) ++expected[number].failing;
-  if (Tallies::IsSetAside(item)) ++expected[number].set_aside;
+  if (Tallies::IsSetAside(item, container.index_number)) ++expected[number].set_aside;
 }
 
 absl::Status CheckItems(const Database& database, const Numbers& numbers, const Tallies& tallies) {
@@ -106,7 +107,7 @@ absl::Status CheckItems(const Database& database, const Numbers& numbers, const 
     }
     TTL_ASSIGN_OR_RETURN(const StoredItem item, DecodeStoredItem(cursor.value()));
     TTL_RETURN_IF_ERROR(CheckItem(database, *it->second, cursor.key(), item));
-    Expect(tallies, number, cursor.key(), item, expected);
+    Expect(tallies, *it->second, cursor.key(), item, expected);
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   return CheckTallies(database, numbers, tallies, expected);

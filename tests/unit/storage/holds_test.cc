@@ -335,12 +335,16 @@ TEST_F(HoldsTest, ItemsOfAContainerThatWasHeldAsAWholeAreLateFromTheReleaseOn) {
   EXPECT_EQ(storage_.Scan("c", kT + 5).due.at(0).due_time, kT);
 }
 
-TEST_F(HoldsTest, AReportLeavesAnItemWhereItIsAsLongAsItCanExpire) {
+TEST_F(HoldsTest, AnItemSetAsideThatIsWrittenReturnsToItsPlace) {
   storage_.TrackOne("c", "a", kT - 100);
   Place(Request("h", Keys({"a"})));
   SetAside("a");
   storage_.TrackOne("c", "a", kT + 1000);
-  EXPECT_EQ(holds().Counts(Number()).items_set_aside, 1);
+  EXPECT_EQ(holds().Counts(Number()).items_set_aside, 0);
+  EXPECT_EQ(storage_.DueIds("c", kT + 1059), std::vector<std::string>());
+  EXPECT_EQ(storage_.DueIds("c", kT + 1060), (std::vector<std::string>{"a"}));
+  SetAside("a");
+  EXPECT_EQ(storage_.DueIds("c", kT + 1060), std::vector<std::string>());
   storage_.TrackOne("c", "a", kT + 1001, kNeverExpires);
   EXPECT_EQ(holds().Counts(Number()).items_set_aside, 0);
   storage_.TrackOne("c", "a", kT + 1002);
@@ -348,18 +352,30 @@ TEST_F(HoldsTest, AReportLeavesAnItemWhereItIsAsLongAsItCanExpire) {
   EXPECT_EQ(storage_.DueIds("c", kT + 1062), (std::vector<std::string>{"a"}));
 }
 
-TEST_F(HoldsTest, AnItemThatWasWrittenWhileSetAsideIsDueAtItsTime) {
+// The items due are those that are expired, less those set aside: none of these may be live.
+TEST_F(HoldsTest, ItemsSetAsideThatAreWrittenDoNotCountAsSetAside) {
+  constexpr int kRewritten = 1000;
+  constexpr int kOthers = 500;
+  for (int i = 0; i < kRewritten; ++i) storage_.TrackOne("c", absl::StrCat(i), kT - 100);
+  Place(Request("h", ItemsOfPartition{"p"}));
+  for (int i = 0; i < kRewritten; ++i) ASSERT_EQ(SetAside(absl::StrCat(i)), 1);
+  for (int i = 0; i < kRewritten; ++i) storage_.TrackOne("c", absl::StrCat(i), kT);
+  for (int i = 0; i < kOthers; ++i) storage_.TrackOne("c", absl::StrCat("o", i), kT - 100);
+  const Container& container = *storage_.Find("c");
+  const DueRule rule = ComputeDueRule(container.settings.policy, {}, kTestNow);
+  const int64_t expired = storage_->tallies().FiguresOf(Number(), rule, kT).due.sum.items;
+  EXPECT_EQ(expired - holds().Counts(Number()).items_set_aside, kOthers);
+}
+
+// That is what the alert of deletes that fail asks for.
+TEST_F(HoldsTest, AnItemSetAsideAfterAFailedDeleteDoesNotCountAsFailing) {
   storage_.TrackOne("c", "a", kT - 100);
   Place(Request("h", Keys({"a"})));
-  SetAside("a");
-  storage_.TrackOne("c", "a", kT + 1000);
-  ASSERT_TRUE(Release("h", kT).ok());
+  ASSERT_EQ(SetAside("a"), 1);
+  EXPECT_EQ(storage_->tallies().Failing(Number()), 0);
+  ASSERT_TRUE(Release("h").ok());
   storage_.FinishHousekeeping();
-  const DueScan early = storage_.Scan("c", kT + 1);
-  EXPECT_TRUE(early.due.empty());
-  storage_.Tidy("c", early.early);
-  EXPECT_EQ(storage_.DueIds("c", kT + 1059), std::vector<std::string>());
-  EXPECT_EQ(storage_.DueIds("c", kT + 1060), (std::vector<std::string>{"a"}));
+  EXPECT_EQ(storage_->tallies().Failing(Number()), 1);
 }
 
 TEST_F(HoldsTest, UntrackedItemsLeaveTheHold) {
@@ -367,7 +383,6 @@ TEST_F(HoldsTest, UntrackedItemsLeaveTheHold) {
   Place(Request("h", Keys({"a"})));
   SetAside("a");
   storage_.UntrackOne("c", "a", kT + 1);
-  EXPECT_EQ(holds().Counts(Number()).items_set_aside, 0);
   EXPECT_TRUE(IsHeld("a"));
 }
 
@@ -401,6 +416,15 @@ TEST_F(HoldsTest, AContainerWithHoldsIsDeletedOnlyByForce) {
   EXPECT_TRUE(Await<absl::Status>([&](auto done) {
                 storage_->containers().Delete("c", "", /*force=*/true, std::move(done));
               }).ok());
+  DeleteReport report;
+  report.key = KeyOf("a");
+  report.generation = storage_.FindItem("c", "a")->generation;
+  report.kind = DeleteReport::Kind::kRetryLater;
+  report.retry_time = kT;
+  report.counts_as_attempt = true;
+  report.error = "refused";
+  storage_.Apply("c", {report});
+  EXPECT_EQ(storage_->tallies().Failing(Number()), 1);
   EXPECT_FALSE(holds().HasHolds(number));
   EXPECT_TRUE(holds().List(0, "", "", 10).empty());
   // A successor has none of them, also when what is left of the old ones is erased.
