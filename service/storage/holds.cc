@@ -146,6 +146,13 @@ absl::Status AddKeys(Transaction& transaction, absl::Span<const ItemKey> keys, H
   return absl::OkStatus();
 }
 
+// Whether there is an item. One that cannot be read is there, and is not deleted.
+absl::StatusOr<bool> IsTracked(const absl::StatusOr<StoredItemPtr>& item) {
+  if (absl::IsDataLoss(item.status())) return true;
+  TTL_RETURN_IF_ERROR(item.status());
+  return *item != nullptr;
+}
+
 // Notes in the container whether holds stand.
 void NoteHolds(Transaction& transaction, const Container& container) {
   const bool has_holds = transaction.holds().CountStanding(container.number) > 0;
@@ -166,6 +173,20 @@ void End(Transaction& transaction, const Container& container, const StoredHold&
   if (hold.hold.scope == Hold::Scope::kAll) after.held_until = absl::ToUnixSeconds(now);
   if (after.has_holds == container.has_holds && after.held_until == container.held_until) return;
   transaction.PutContainer(std::move(after));
+}
+
+// What a hold that cannot be read becomes when it is known that no hold is missing: one that has
+// ended, so that what is left under its number is cleared away.
+StoredHold EndedInPlaceOf(const Container& container, uint64_t number, absl::Time now) {
+  StoredHold ended;
+  ended.hold.number = number;
+  ended.hold.container = container.number;
+  ended.hold.hold_id = "unreadable";
+  ended.hold.create_time = now;
+  ended.hold.scope = Hold::Scope::kKeys;
+  ended.container_id = container.id;
+  ended.end_time = absl::ToUnixSeconds(now);
+  return ended;
 }
 
 // A callback that answers with the count that `count` has by then.
@@ -199,8 +220,9 @@ void Holds::Place(std::string container_id, HoldRequest request, absl::Time now,
     const absl::Span<const ItemKey> keys = KeysOf(placing->request);
     TTL_RETURN_IF_ERROR(AddKeys(transaction, keys, hold.hold));
     for (const ItemKey& key : keys) {
-      TTL_ASSIGN_OR_RETURN(const StoredItemPtr item, transaction.GetItem(container->number, key));
-      placing->tracked.push_back(item != nullptr);
+      TTL_ASSIGN_OR_RETURN(const bool tracked,
+                           IsTracked(transaction.GetItem(container->number, key)));
+      placing->tracked.push_back(tracked);
     }
     placing->container = container->number;
     placing->hold = std::make_shared<const Hold>(hold.hold);
@@ -233,10 +255,9 @@ absl::StatusOr<PlacedHold> Holds::Outcome(const Placing& placing) const {
       placed.results.push_back(PlaceHoldResult::kNotTracked);
       continue;
     }
-    TTL_ASSIGN_OR_RETURN(const StoredItemPtr item,
-                         parts_.reader.Read(EncodeItemKey(placing.container, key)));
-    placed.results.push_back(item == nullptr ? PlaceHoldResult::kAlreadyDeleted
-                                             : PlaceHoldResult::kHeld);
+    TTL_ASSIGN_OR_RETURN(const bool tracked,
+                         IsTracked(parts_.reader.Read(EncodeItemKey(placing.container, key))));
+    placed.results.push_back(tracked ? PlaceHoldResult::kHeld : PlaceHoldResult::kAlreadyDeleted);
   }
   return placed;
 }
@@ -278,14 +299,19 @@ void Holds::EndReached(absl::Time now, Done<int64_t> done) {
   parts_.queue.Submit(kHoldChangeBytes, std::move(end), AnswerCount(ended, std::move(done)));
 }
 
-void Holds::Accept(std::string container_id, DoneStatus done) {
-  auto accept = [this, container_id = std::move(container_id)](Transaction& transaction) {
+void Holds::Accept(std::string container_id, absl::Time now, DoneStatus done) {
+  auto accept = [this, container_id = std::move(container_id), now](Transaction& transaction) {
     const ContainerPtr container = transaction.FindContainer(container_id);
     if (container == nullptr) return NoContainerOf(container_id);
-    if (container->accepted_holds_epoch == parts_.table.Epoch()) return absl::OkStatus();
     Container accepted = *container;
     accepted.accepted_holds_epoch = parts_.table.Epoch();
-    transaction.PutContainer(std::move(accepted));
+    const std::vector<uint64_t> unreadable = parts_.table.Unreadable(container->number);
+    for (const uint64_t number : unreadable) {
+      transaction.PutHold(EndedInPlaceOf(*container, number, now));
+    }
+    if (!unreadable.empty()) accepted.held_until = absl::ToUnixSeconds(now);
+    const bool is_new = container->accepted_holds_epoch != accepted.accepted_holds_epoch;
+    if (is_new || !unreadable.empty()) transaction.PutContainer(std::move(accepted));
     return absl::OkStatus();
   };
   parts_.queue.Submit(kHoldChangeBytes, std::move(accept), std::move(done));

@@ -90,8 +90,8 @@ class Holds {
   // later than any clock. Answers how many. Cheap if there are none.
   void EndReached(absl::Time now, Done<int64_t> done);
 
-  // States that the holds of the container are complete.
-  void Accept(std::string container_id, DoneStatus done);
+  // States at `now` that the holds of the container are complete: those that cannot be read end.
+  void Accept(std::string container_id, absl::Time now, DoneStatus done);
 
   // Moves items out of the way of the sweep: each that is unchanged and that a hold on its
   // partition or key covers leaves the families that are scanned, until that hold ends. Answers how

@@ -114,14 +114,17 @@ void HoldService::Accept(const std::string& author, const v1::AcceptHoldsRequest
   if (!container.ok()) return done(container.status());
   const bool was_in_doubt = holds_.AreInDoubt(**container);
   const int64_t holds = holds_.Counts((*container)->number).holds;
-  holds_.Accept(request.container(), [id = request.container(), was_in_doubt, holds, author,
-                                      done = std::move(done)](const absl::Status& status) mutable {
-    if (status.ok()) {
-      spdlog::warn("holds accepted as complete: container={} holds={} were_in_doubt={} caller={}",
-                   QuotedContainer(id), holds, was_in_doubt, QuotedCaller(author));
-    }
-    done(status);
-  });
+  holds_.Accept(
+      request.container(), clock_.Read().now,
+      [id = request.container(), was_in_doubt, holds, author,
+       done = std::move(done)](const absl::Status& status) mutable {
+        if (status.ok()) {
+          spdlog::warn(
+              "holds accepted as complete: container={} holds={} were_in_doubt={} caller={}",
+              QuotedContainer(id), holds, was_in_doubt, QuotedCaller(author));
+        }
+        done(status);
+      });
 }
 
 absl::Status HoldService::List(const v1::ListHoldsRequest& request,

@@ -28,8 +28,7 @@ absl::Status HoldTable::Load(const Database& database,
   absl::flat_hash_map<uint64_t, ContainerPtr> living;
   for (const ContainerPtr& container : containers) living[container->number] = container;
   std::vector<StoredHoldPtr> holds;
-  absl::flat_hash_set<uint64_t> unreadable;
-  std::vector<std::string> problems;
+  absl::btree_map<uint64_t, UnreadableHolds> unreadable;
   auto cursor = database.ReadPrefix(std::string(1, kHoldTable));
   for (; cursor.Valid(); cursor.Next()) {
     const uint64_t number = DecodeHoldNumber(cursor.key()).value_or(0);
@@ -37,10 +36,9 @@ absl::Status HoldTable::Load(const Database& database,
     if (container == living.end()) continue;  // it is being purged
     absl::StatusOr<StoredHold> hold = DecodeHold(container->first, number, cursor.value());
     if (!hold.ok()) {
-      unreadable.insert(container->first);
-      problems.push_back(
+      unreadable[container->first][number] =
           absl::StrCat("a hold of container \"", container->second->id,
-                       "\" is left out, and nothing of it is deleted: ", hold.status().message()));
+                       "\" is left out, and nothing of it is deleted: ", hold.status().message());
       continue;
     }
     hold->container_id = container->second->id;
@@ -54,15 +52,18 @@ absl::Status HoldTable::Load(const Database& database,
   ends_.clear();
   ending_.clear();
   unreadable_ = std::move(unreadable);
-  problems_ = std::move(problems);
   epoch_ = epoch;
   for (const StoredHoldPtr& hold : holds) Add(hold);
   return absl::OkStatus();
 }
 
 std::vector<std::string> HoldTable::Problems() const {
+  std::vector<std::string> problems;
   MutexLock lock(mutex_);
-  return problems_;
+  for (const auto& [container, holds] : unreadable_) {
+    for (const auto& [number, problem] : holds) problems.push_back(problem);
+  }
+  return problems;
 }
 
 const HoldTable::OfContainer* HoldTable::FindContainer(uint64_t container) const {
@@ -190,6 +191,15 @@ bool HoldTable::AreInDoubt(const Container& container) const {
   return container.settings.requires_holds && container.accepted_holds_epoch != epoch_;
 }
 
+std::vector<uint64_t> HoldTable::Unreadable(uint64_t container) const {
+  std::vector<uint64_t> numbers;
+  MutexLock lock(mutex_);
+  const auto it = unreadable_.find(container);
+  if (it == unreadable_.end()) return numbers;
+  for (const auto& [number, problem] : it->second) numbers.push_back(number);
+  return numbers;
+}
+
 uint64_t HoldTable::Epoch() const {
   MutexLock lock(mutex_);
   return epoch_;
@@ -197,12 +207,17 @@ uint64_t HoldTable::Epoch() const {
 
 void HoldTable::Publish(const Changes& changes) {
   if (changes.holds.empty() && changes.deleted_containers.empty()) return;
+  const absl::flat_hash_set<uint64_t> deleted(changes.deleted_containers.begin(),
+                                              changes.deleted_containers.end());
   MutexLock lock(mutex_);
-  for (const auto& [number, hold] : changes.holds) {
-    Remove(number);
-    if (hold != nullptr) Add(hold);
-  }
+  // What is found by its name goes first: one commit may have its successor too.
+  for (const auto& [number, hold] : changes.holds) Remove(number);
   for (const uint64_t container : changes.deleted_containers) RemoveContainer(container);
+  for (const auto& [number, hold] : changes.holds) {
+    if (hold == nullptr || deleted.contains(hold->hold.container)) continue;
+    RemoveUnreadable(hold->hold);
+    Add(hold);
+  }
 }
 
 void HoldTable::Add(const StoredHoldPtr& stored) {
@@ -265,6 +280,13 @@ void HoldTable::RemoveStanding(const StoredHold& stored, OfContainer& of) {
       of.on_all.erase(hold.hold_id);
       break;
   }
+}
+
+void HoldTable::RemoveUnreadable(const Hold& hold) {
+  const auto it = unreadable_.find(hold.container);
+  if (it == unreadable_.end()) return;
+  it->second.erase(hold.number);
+  if (it->second.empty()) unreadable_.erase(it);
 }
 
 void HoldTable::RemoveContainer(uint64_t container) {

@@ -78,11 +78,14 @@ class HoldTable {
   // complete, and they are not, or one of them cannot be read.
   bool AreInDoubt(const Container& container) const;
 
+  // The numbers of the holds of the container that cannot be read.
+  std::vector<uint64_t> Unreadable(uint64_t container) const;
+
   // The present epoch of the data; see kHoldsEpochFact.
   uint64_t Epoch() const;
 
-  // The changes of one commit: holds by number, null if there is no such hold any more, and
-  // containers that were deleted.
+  // The changes of one commit, in any order: holds by number, null if there is no such hold any
+  // more, and containers that were deleted.
   struct Changes {
     std::vector<std::pair<uint64_t, StoredHoldPtr>> holds;
     std::vector<uint64_t> deleted_containers;
@@ -91,6 +94,7 @@ class HoldTable {
 
  private:
   using ById = absl::btree_map<std::string, StoredHoldPtr>;
+  using UnreadableHolds = absl::btree_map<uint64_t, std::string>;
   struct OfContainer {
     std::string id;
     absl::btree_set<uint64_t> numbers;  // of all that are stored
@@ -104,6 +108,7 @@ class HoldTable {
   void Remove(uint64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RemoveStanding(const StoredHold& stored, OfContainer& of)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RemoveUnreadable(const Hold& hold) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RemoveContainer(uint64_t container) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   const OfContainer* FindContainer(uint64_t container) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -115,8 +120,8 @@ class HoldTable {
   // Of the holds that stand and have an end: (Unix seconds, number).
   absl::btree_set<std::pair<int64_t, uint64_t>> ends_ ABSL_GUARDED_BY(mutex_);
   absl::btree_map<uint64_t, StoredHoldPtr> ending_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_set<uint64_t> unreadable_ ABSL_GUARDED_BY(mutex_);  // containers
-  std::vector<std::string> problems_ ABSL_GUARDED_BY(mutex_);
+  // By container: the numbers of holds that cannot be read, and why.
+  absl::btree_map<uint64_t, UnreadableHolds> unreadable_ ABSL_GUARDED_BY(mutex_);
   uint64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

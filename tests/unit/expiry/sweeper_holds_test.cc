@@ -216,7 +216,7 @@ TEST(SweeperHoldsTest, NothingIsSentWhileHoldsAreInDoubt) {
   h.SweepFor(absl::Minutes(1));
   EXPECT_EQ(h.store.Count("c"), 1);
   ASSERT_TRUE(Await<absl::Status>([&](auto done) {
-                h.storage->holds().Accept("c", std::move(done));
+                h.storage->holds().Accept("c", kTestNow, std::move(done));
               }).ok());
   h.SweepNow();
   EXPECT_EQ(h.store.Count("c"), 0);

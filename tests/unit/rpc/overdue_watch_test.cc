@@ -133,7 +133,7 @@ TEST_F(OverdueWatchTest, HoldsInDoubtAreToldUntilTheyAreAccepted) {
   EXPECT_EQ(watch_.count(), 0u) << "none is overdue yet";
   for (int i = 0; i < 8; ++i) {
     const auto accepted = Await<absl::Status>([&](auto done) {
-      harness_.storage->holds().Accept(absl::StrCat("h", i), std::move(done));
+      harness_.storage->holds().Accept(absl::StrCat("h", i), kTestNow, std::move(done));
     });
     ASSERT_TRUE(accepted.ok()) << accepted;
   }

@@ -88,7 +88,7 @@ class HoldsRecoveryTest : public testing::Test {
   }
   void Accept(const std::string& id) {
     ASSERT_TRUE(Await<absl::Status>([&](auto done) {
-                  storage_->holds().Accept(id, std::move(done));
+                  storage_->holds().Accept(id, kTestNow, std::move(done));
                 }).ok());
   }
   void SetAside(const std::string& id, const std::string& key) {
@@ -243,6 +243,58 @@ TEST_F(HoldsRecoveryTest, WhereAHoldCannotBeReadNothingIsDeleted) {
   while (verifier->Step() != Verifier::Next::kEnd) {
   }
   EXPECT_THAT(verifier->TakeProblems(), testing::Contains(HasSubstr("hold")));
+}
+
+// Whoever accepts the holds of a container has placed again those that are missing.
+TEST_F(HoldsRecoveryTest, AcceptEndsTheDoubtOfAHoldThatCannotBeRead) {
+  Place("c", "h", "a");
+  Place("c", "other", "b");
+  const uint64_t container = Find("c")->number;
+  const std::string record = HoldKey(container, storage_->holds().Find(container, "h")->number);
+  ChangeRecord(record, "\xff");
+  Open("data");
+  ASSERT_TRUE(InDoubt("c"));
+  Accept("c");
+  EXPECT_FALSE(InDoubt("c"));
+  EXPECT_THAT(storage_->Problems(), IsEmpty());
+  EXPECT_TRUE(*IsHeld("c", "b"));
+  Open("data");
+  EXPECT_FALSE(InDoubt("c"));
+  EXPECT_FALSE(*IsHeld("c", "a"));
+  EXPECT_TRUE(*IsHeld("c", "b"));
+}
+
+TEST_F(HoldsRecoveryTest, WhereAnItemCannotBeReadTheOthersAreHeld) {
+  Track("c", "a");
+  Track("c", "b");
+  ChangeRecord(EncodeItemKey(Find("c")->number, KeyOf("a")), "\xff");
+  Open("data");
+  HoldRequest request;
+  request.hold_id = "h";
+  request.reason = "audit";
+  request.scope = ItemsByKey{{KeyOf("a"), KeyOf("b"), KeyOf("d")}};
+  const auto placed = Await<absl::StatusOr<PlacedHold>>(
+      [&](auto done) { storage_->holds().Place("c", request, kTestNow, std::move(done)); });
+  ASSERT_TRUE(placed.ok()) << placed.status();
+  EXPECT_THAT(placed->results, ElementsAre(PlaceHoldResult::kHeld, PlaceHoldResult::kHeld,
+                                           PlaceHoldResult::kNotTracked));
+  EXPECT_TRUE(*IsHeld("c", "a"));
+}
+
+TEST_F(HoldsRecoveryTest, AnEndedHoldThatCannotBeReadDoesNotStopTheClearingOfOthers) {
+  Track("c", "b");
+  Place("c", "1", "a");
+  Place("c", "2", "b");
+  SetAside("c", "b");
+  const uint64_t container = Find("c")->number;
+  const uint64_t first = storage_->holds().Find(container, "1")->number;
+  ChangeRecord(HoldKeysPrefix(container, first) + "\x01", "");
+  Open("data");
+  Release("c", "1");
+  Release("c", "2");
+  for (int i = 0; i < 100; ++i) storage_->RunHousekeeping();
+  EXPECT_EQ(storage_->holds().Counts(container).ending, 1) << "the first one waits";
+  EXPECT_EQ(CountDue("c"), 1);
 }
 
 TEST_F(HoldsRecoveryTest, WhereTheHoldsOfAKeyCannotBeReadItIsNotFree) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "service/base/done.h"
 #include "service/base/error_details.h"
@@ -66,6 +67,19 @@ class HoldsTest : public testing::Test {
     return *Await<absl::StatusOr<int64_t>>([&](auto done) {
       holds().SetAside(Number(), {{KeyOf(id), generation}}, std::move(done));
     });
+  }
+  template <typename Result>
+  static auto ExpectOk() {
+    return [](const Result& result) { EXPECT_TRUE(result.ok()); };
+  }
+  // Runs `submit`, which queues changes, while a commit waits for the disk.
+  void InOneCommit(absl::FunctionRef<void()> submit) {
+    storage_.env().HoldSyncs(true);
+    storage_->containers().SetPauseOfAll(std::nullopt, ExpectOk<absl::Status>());
+    storage_.env().AwaitHeldSync();
+    submit();
+    storage_.env().HoldSyncs(false);
+    EXPECT_EQ(Release("h", kT, "none").code(), absl::StatusCode::kNotFound);  // behind all of them
   }
   bool IsHeld(const std::string& id) { return *holds().IsHeld(Number(), KeyOf(id)); }
   std::vector<std::string> Covering(const std::string& id, size_t limit = 100) {
@@ -242,6 +256,43 @@ TEST_F(HoldsTest, OnlySoManyHoldsMayNameAKey) {
   EXPECT_EQ(holds().Counts(Number()).holds, static_cast<int64_t>(Holds::kMaxHoldsPerKey));
 }
 
+// --- Several changes in one commit ---
+
+// The commit has them in no particular order, so there are several.
+TEST_F(HoldsTest, HoldsPlacedAnewInTheCommitThatEndsTheirPredecessorsStand) {
+  constexpr int kHolds = 8;
+  const auto request = [](int i) {
+    HoldRequest request = Request(absl::StrCat("partition ", i), ItemsOfPartition{"p"});
+    if (i % 2 == 0) request = Request(absl::StrCat("all ", i), AllItems());
+    return request;
+  };
+  for (int i = 0; i < kHolds; ++i) Place(request(i));
+  InOneCommit([&] {
+    for (int i = 0; i < kHolds; ++i) {
+      holds().Release("c", request(i).hold_id, kTestNow, ExpectOk<absl::Status>());
+      holds().Place("c", request(i), kTestNow, ExpectOk<absl::StatusOr<PlacedHold>>());
+    }
+  });
+  EXPECT_EQ(Covering("a").size(), kHolds);
+  for (int i = 0; i < kHolds; ++i) EXPECT_NE(holds().Find(Number(), request(i).hold_id), nullptr);
+  EXPECT_EQ(holds().Counts(Number()).holds, kHolds);
+  EXPECT_EQ(holds().Counts(Number()).on_all_items, kHolds / 2);
+  EXPECT_TRUE(storage_.Find("c")->has_holds);
+}
+
+TEST_F(HoldsTest, AHoldOfAContainerThatReplacesADeletedOneInTheSameCommitIsListed) {
+  Place(Request("h", AllItems()));
+  InOneCommit([&] {
+    storage_->containers().Delete("c", "", /*force=*/true, ExpectOk<absl::Status>());
+    storage_->containers().Create("c", storage_.Find("c")->settings, kTestNow,
+                                  ExpectOk<absl::StatusOr<ContainerPtr>>());
+    holds().Place("c", Request("h", AllItems()), kTestNow, ExpectOk<absl::StatusOr<PlacedHold>>());
+  });
+  EXPECT_TRUE(IsHeld("a"));
+  EXPECT_EQ(holds().List(0, "", "", 10).size(), 1);
+  EXPECT_EQ(holds().Counts(Number()).holds, 1);
+}
+
 // --- Deletes in flight ---
 
 TEST_F(HoldsTest, PlaceAwaitsTheDeletesThatAreOutAndNoLaterOnes) {
@@ -348,7 +399,6 @@ TEST_F(HoldsTest, AnItemSetAsideThatIsWrittenReturnsToItsPlace) {
   storage_.TrackOne("c", "a", kT + 1001, kNeverExpires);
   EXPECT_EQ(holds().Counts(Number()).items_set_aside, 0);
   storage_.TrackOne("c", "a", kT + 1002);
-  EXPECT_EQ(holds().Counts(Number()).items_set_aside, 0);
   EXPECT_EQ(storage_.DueIds("c", kT + 1062), (std::vector<std::string>{"a"}));
 }
 
@@ -370,6 +420,15 @@ TEST_F(HoldsTest, ItemsSetAsideThatAreWrittenDoNotCountAsSetAside) {
 // That is what the alert of deletes that fail asks for.
 TEST_F(HoldsTest, AnItemSetAsideAfterAFailedDeleteDoesNotCountAsFailing) {
   storage_.TrackOne("c", "a", kT - 100);
+  DeleteReport report;
+  report.key = KeyOf("a");
+  report.generation = storage_.FindItem("c", "a")->generation;
+  report.kind = DeleteReport::Kind::kRetryLater;
+  report.retry_time = kT;
+  report.counts_as_attempt = true;
+  report.error = "refused";
+  storage_.Apply("c", {report});
+  EXPECT_EQ(storage_->tallies().Failing(Number()), 1);
   Place(Request("h", Keys({"a"})));
   ASSERT_EQ(SetAside("a"), 1);
   EXPECT_EQ(storage_->tallies().Failing(Number()), 0);
@@ -383,6 +442,7 @@ TEST_F(HoldsTest, UntrackedItemsLeaveTheHold) {
   Place(Request("h", Keys({"a"})));
   SetAside("a");
   storage_.UntrackOne("c", "a", kT + 1);
+  EXPECT_EQ(holds().Counts(Number()).items_set_aside, 0);
   EXPECT_TRUE(IsHeld("a"));
 }
 
@@ -416,15 +476,6 @@ TEST_F(HoldsTest, AContainerWithHoldsIsDeletedOnlyByForce) {
   EXPECT_TRUE(Await<absl::Status>([&](auto done) {
                 storage_->containers().Delete("c", "", /*force=*/true, std::move(done));
               }).ok());
-  DeleteReport report;
-  report.key = KeyOf("a");
-  report.generation = storage_.FindItem("c", "a")->generation;
-  report.kind = DeleteReport::Kind::kRetryLater;
-  report.retry_time = kT;
-  report.counts_as_attempt = true;
-  report.error = "refused";
-  storage_.Apply("c", {report});
-  EXPECT_EQ(storage_->tallies().Failing(Number()), 1);
   EXPECT_FALSE(holds().HasHolds(number));
   EXPECT_TRUE(holds().List(0, "", "", 10).empty());
   // A successor has none of them, also when what is left of the old ones is erased.
@@ -486,7 +537,8 @@ TEST_F(HoldsTest, WhereHoldsAreRequiredTheyMustBeAccepted) {
   };
   EXPECT_TRUE(in_doubt("r"));
   EXPECT_FALSE(in_doubt("c"));
-  ASSERT_TRUE(Await<absl::Status>([&](auto done) { holds().Accept("r", std::move(done)); }).ok());
+  ASSERT_TRUE(
+      Await<absl::Status>([&](auto done) { holds().Accept("r", kTestNow, std::move(done)); }).ok());
   EXPECT_FALSE(in_doubt("r"));
   storage_.Reopen();
   EXPECT_FALSE(in_doubt("r"));
