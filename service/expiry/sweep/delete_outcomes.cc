@@ -22,7 +22,7 @@ namespace {
 
 // Retry delay of items that the store cannot compare. The store may be replaced at any time, but
 // each retry writes every such item.
-constexpr absl::Duration kExpireAtRetry = absl::Minutes(15);
+constexpr absl::Duration kPutOffRetry = absl::Minutes(15);
 constexpr absl::string_view kStoreLacksExpireAt =
     "the store does not have STORE_CAPABILITY_EXPIRE_AT, so it cannot compare expire_at";
 
@@ -122,26 +122,46 @@ bool DeleteOutcomes::Take(const DeleteCall& call, const Kept& kept, const Moment
 
 int64_t DeleteOutcomes::PutOffExpireAt(const Container& container, std::vector<DueItem>& due,
                                        ContainerPace& pace, const Moment& now) {
-  std::vector<DeleteReport> reports;
-  for (const DueItem& item : due) {
-    if (!item.item.version.times.expire_at.has_value()) continue;
-    DeleteReport& report = reports.emplace_back();
-    report.key = item.key;
-    report.generation = item.item.generation;
-    report.kind = DeleteReport::Kind::kRetryLater;
-    report.retry_time = absl::ToUnixSeconds(store_.JudgeTime(now) + kExpireAtRetry);
-    report.error = std::string(kStoreLacksExpireAt);
-  }
-  const int64_t count = static_cast<int64_t>(reports.size());
-  if (count == 0) return 0;
-  std::erase_if(due,
-                [](const DueItem& item) { return item.item.version.times.expire_at.has_value(); });
+  std::vector<DueItem> items;
+  std::erase_if(due, [&items](const DueItem& item) {
+    const bool has_expire_at = item.item.version.times.expire_at.has_value();
+    if (has_expire_at) items.push_back(item);
+    return has_expire_at;
+  });
+  if (items.empty()) return 0;
   log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/expire_at"),
            absl::StrCat("items with an expire_at are not deleted: container=", Quoted(container.id),
                         " reason=", Quoted(kStoreLacksExpireAt)),
            now.steady);
+  PutOff(container, items, kStoreLacksExpireAt, pace, now);
+  return static_cast<int64_t>(items.size());
+}
+
+int64_t DeleteOutcomes::PutOffUnknown(const Container& container, const std::vector<DueItem>& items,
+                                      const absl::Status& error, ContainerPace& pace,
+                                      const Moment& now) {
+  const std::string reason = absl::StrCat("its holds cannot be read: ", error.message());
+  log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/holds"),
+           absl::StrCat("holds cannot be read, so due items are not deleted: container=",
+                        Quoted(container.id), " items=", items.size(),
+                        " error=", Quoted(TextOf(error), kMaxErrorBytes)),
+           now.steady);
+  PutOff(container, items, reason, pace, now);
+  return static_cast<int64_t>(items.size());
+}
+
+void DeleteOutcomes::PutOff(const Container& container, const std::vector<DueItem>& items,
+                            absl::string_view reason, ContainerPace& pace, const Moment& now) {
+  std::vector<DeleteReport> reports;
+  for (const DueItem& item : items) {
+    DeleteReport& report = reports.emplace_back();
+    report.key = item.key;
+    report.generation = item.item.generation;
+    report.kind = DeleteReport::Kind::kRetryLater;
+    report.retry_time = absl::ToUnixSeconds(store_.JudgeTime(now) + kPutOffRetry);
+    report.error = std::string(reason);
+  }
   Commit(container, std::move(reports), pace, now);
-  return count;
 }
 
 void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, const Moment& now) {

@@ -43,7 +43,14 @@ class DeleteOutcomes {
   int64_t PutOffExpireAt(const Container& container, std::vector<DueItem>& due, ContainerPace& pace,
                          const Moment& now);
 
+  // Retries `items` later, because their holds cannot be read: `error`. So they do not delay the
+  // other items. Returns their number. Waits for the commit.
+  int64_t PutOffUnknown(const Container& container, const std::vector<DueItem>& items,
+                        const absl::Status& error, ContainerPace& pace, const Moment& now);
+
  private:
+  void PutOff(const Container& container, const std::vector<DueItem>& items,
+              absl::string_view reason, ContainerPace& pace, const Moment& now);
   void TakeResponse(const DeleteCall& call, const Kept& kept, const Moment& now);
   // `took` is the time of a call that made the store count as slow.
   void TakeSlow(const DeleteCall& call, absl::Duration took, const Moment& now);

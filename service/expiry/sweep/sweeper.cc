@@ -496,27 +496,30 @@ bool Sweeper::TakeOutHeld(const Slice& slice, DueScan& scan, const Moment& now, 
     return true;
   }
   std::vector<HeldItem> held;
-  absl::Status unknown;
+  std::vector<DueItem> unknown;
+  absl::Status error;
   std::erase_if(scan.due, [&](const DueItem& item) {
     const absl::StatusOr<bool> is_held = holds.IsHeld(container.number, item.key);
     if (!is_held.ok()) {
-      ++scan.unreadable;
-      unknown = is_held.status();
+      unknown.push_back(item);
+      error = is_held.status();
     } else if (*is_held) {
       held.push_back({item.key, item.item.generation});
     }
     return !is_held.ok() || *is_held;
   });
-  if (!unknown.ok()) {
-    log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/holds"),
-             absl::StrCat("holds cannot be read, so due items are not deleted: container=",
-                          Quoted(container.id), " error=", Quoted(TextOf(unknown), kMaxErrorBytes)),
-             now.steady);
+  if (!unknown.empty()) {
+    step.tidied += outcomes_.PutOffUnknown(container, unknown, error, slice.pacing.pace, now);
   }
-  if (held.empty()) return true;
+  return held.empty() || SetAside(container, std::move(held), scan, now, step);
+}
+
+bool Sweeper::SetAside(const Container& container, std::vector<HeldItem> held, DueScan& scan,
+                       const Moment& now, StepResult& step) {
   const size_t count = held.size();
-  const auto moved = Await<absl::StatusOr<int64_t>>(
-      [&](auto done) { holds.SetAside(container.number, std::move(held), std::move(done)); });
+  const auto moved = Await<absl::StatusOr<int64_t>>([&](auto done) {
+    parts_.storage.holds().SetAside(container.number, std::move(held), std::move(done));
+  });
   if (!moved.ok()) {
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/set_aside"),
              absl::StrCat("held items were not set aside: container=", Quoted(container.id),
@@ -530,8 +533,9 @@ bool Sweeper::TakeOutHeld(const Slice& slice, DueScan& scan, const Moment& now, 
   return true;
 }
 
-// A hold ends late rather than early: by the earlier of the clocks.
+// A hold ends late rather than early: by the earlier of the clocks, and only while both are sound.
 void Sweeper::EndReachedHolds(const Moment& now) {
+  if (!now.time.deletes_allowed) return;
   const auto ended = Await<absl::StatusOr<int64_t>>(
       [&](auto done) { parts_.storage.holds().EndReached(now.time.for_deletes, std::move(done)); });
   if (ended.ok()) return;

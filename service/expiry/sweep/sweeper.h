@@ -202,6 +202,8 @@ class Sweeper {
   // Takes the due items that are held out of the scan, and out of the way of later ones. Returns
   // false if these could not be committed.
   bool TakeOutHeld(const Slice& slice, DueScan& scan, const Moment& now, StepResult& step);
+  bool SetAside(const Container& container, std::vector<HeldItem> held, DueScan& scan,
+                const Moment& now, StepResult& step);
   void EndReachedHolds(const Moment& now);
   void SendCall(const Slice& slice, JudgedBatch batch, DeleteGate::Pass pass, const Moment& now);
 
