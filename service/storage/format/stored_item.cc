@@ -12,7 +12,7 @@ bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
 
 bool IsReleased(const StoredItem& item) {
   return item.held_until != 0 && item.position.family == IndexFamily::kRetryTime &&
-         item.position.time == item.held_until;
+         item.position.time == item.version.times.ts;
 }
 
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version) {
@@ -81,6 +81,10 @@ EntryPosition HeldPosition(uint64_t index, uint64_t hold) {
 std::optional<EntryPosition> RetryPosition(uint64_t index, int64_t next_try) {
   if (index == 0) return std::nullopt;
   return EntryPosition{index, IndexFamily::kRetryTime, std::max<int64_t>(next_try, 0)};
+}
+
+EntryPosition ReleasedPosition(uint64_t index, const StoredItem& item) {
+  return RetryPosition(index, item.version.times.ts).value_or(EntryPosition());
 }
 
 std::optional<EntryPosition> ChoosePosition(const std::optional<EntryPosition>& present,

@@ -45,7 +45,7 @@ using StoredItemPtr = std::shared_ptr<const StoredItem>;
 bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
              const StoredItem& stored);
 
-// Whether the item is among those that wait for their next try only because its hold ended then. It
+// Whether the item is among those that wait for their next try only because its hold has ended. It
 // stands there, and not in the order of its due time, so that those that were due long before do
 // not count as overdue.
 bool IsReleased(const StoredItem& item);
@@ -76,6 +76,10 @@ EntryPosition HeldPosition(uint64_t index, uint64_t hold);
 // The position in the index `index` of an item whose next try is at `next_try`, Unix seconds;
 // absent without an index.
 std::optional<EntryPosition> RetryPosition(uint64_t index, int64_t next_try);
+
+// The position in the index `index` of an item whose hold has ended: at its `_ts`, at which no try
+// fails, and not at the end of the hold, which a clock that was wrong then may have put far ahead.
+EntryPosition ReleasedPosition(uint64_t index, const StoredItem& item);
 
 // The position of an item whose entry is at `present` (absent: it has none) and which belongs at
 // `wanted`. An entry may be early but never late: one that is too early by at most `max_earliness`

@@ -45,8 +45,7 @@ absl::Status PutBack(Transaction& transaction, const Container& container, const
   } else {
     after.held_until = hold.end_time.value_or(0);
     const bool can_expire = BelongsAt(index, after).has_value();
-    after.position = can_expire ? RetryPosition(index, after.held_until).value_or(EntryPosition())
-                                : EntryPosition();
+    after.position = can_expire ? ReleasedPosition(index, after) : EntryPosition();
   }
   transaction.PutItem(container, key, *before, std::move(after));
   return absl::OkStatus();
