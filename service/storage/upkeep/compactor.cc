@@ -16,6 +16,11 @@ constexpr int64_t kFreeBytesNeeded = 4 * static_cast<int64_t>(kSliceBytes);
 
 bool IsIndex(const std::string& prefix) { return prefix[0] == kIndexTable; }
 
+// Whether it is the family of the items that are set aside.
+bool IsSetAside(const std::string& prefix) {
+  return IsIndex(prefix) && prefix.back() == static_cast<char>(IndexFamily::kHeld);
+}
+
 }  // namespace
 
 bool Compactor::RunOnce() {
@@ -31,7 +36,8 @@ bool Compactor::RunOnce() {
 std::optional<Compactor::Range> Compactor::Choose() {
   for (const TombstoneCounts::Range& range : parts_.tombstones.FindAtLeast(kMinErased)) {
     const std::string& prefix = range.prefix;
-    if (range.erased >= std::max(kMinErased, LiveItems(prefix))) {
+    // What is set aside has no order in time, so nothing is known to be empty at its front.
+    if (IsSetAside(prefix) || range.erased >= std::max(kMinErased, LiveItems(prefix))) {
       parts_.tombstones.Clear(prefix);
       return Range{prefix, PrefixEnd(prefix)};
     }

@@ -21,7 +21,7 @@ namespace ttl {
 //   contains no existing key, so that is cheap;
 // - a whole range after as many erased keys as it has items, but at least kMinErased: then each
 //   delete pays for about one existing item, and the disk holds at most about twice the size of the
-//   existing items.
+//   existing items; the family of items that are set aside after kMinErased.
 //
 // Writes continue meanwhile. For one thread.
 class Compactor {

@@ -1,6 +1,7 @@
 #include "service/storage/upkeep/hold_ender.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -23,6 +24,8 @@ namespace {
 // Entries and keys treated in one step: short enough not to be felt by the writes between.
 constexpr size_t kPutBackPerStep = 500;
 constexpr size_t kHoldsPerStep = 500;
+
+constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 
 // Files the item of an entry anew.
 absl::Status PutBack(Transaction& transaction, const Container& container, const StoredHold& hold,
@@ -95,14 +98,15 @@ absl::StatusOr<bool> HoldEnder::RunOnce() {
 // Plans one commit for many holds, because most have few items.
 absl::StatusOr<std::vector<HoldEnder::Work>> HoldEnder::Plan(absl::Status& damage) const {
   std::vector<Work> works;
+  Next next;
   size_t left = kPutBackPerStep;
   for (StoredHoldPtr& hold : parts_.holds.FirstEnding(kHoldsPerStep)) {
     const ContainerPtr container = parts_.catalog.Find(hold->hold.container);
     if (container == nullptr) continue;  // deleted meanwhile
     Work work;
     work.hold = std::move(hold);
-    absl::Status taken = TakeSetAside(container->index_number, left, work);
-    if (taken.ok()) taken = TakeKeys(left - work.set_aside.size(), work);
+    absl::Status taken = TakeSetAside(container->index_number, left, next, work);
+    if (taken.ok()) taken = TakeKeys(left - work.set_aside.size(), next, work);
     if (absl::IsDataLoss(taken)) {
       damage.Update(taken);
       continue;
@@ -116,9 +120,9 @@ absl::StatusOr<std::vector<HoldEnder::Work>> HoldEnder::Plan(absl::Status& damag
   return works;
 }
 
-absl::Status HoldEnder::TakeSetAside(uint64_t index, size_t most, Work& work) const {
-  if (index == 0) return absl::OkStatus();
+absl::Status HoldEnder::TakeSetAside(uint64_t index, size_t most, Next& next, Work& work) const {
   const uint64_t number = work.hold->hold.number;
+  if (index == 0 || number < next.set_aside[index]) return absl::OkStatus();
   const auto time = static_cast<int64_t>(number);
   const bool resumes = resumed_.hold == number && resumed_.index == index;
   IndexCursor cursor(parts_.database, index, IndexFamily::kHeld,
@@ -126,20 +130,28 @@ absl::Status HoldEnder::TakeSetAside(uint64_t index, size_t most, Work& work) co
   while (cursor.Valid() && cursor.entry().time == time && work.set_aside.size() < most) {
     work.set_aside.push_back(cursor.Take());
   }
-  return cursor.status();
+  TTL_RETURN_IF_ERROR(cursor.status());
+  next.set_aside[index] = cursor.Valid() ? static_cast<uint64_t>(cursor.entry().time) : kNone;
+  return absl::OkStatus();
 }
 
-absl::Status HoldEnder::TakeKeys(size_t most, Work& work) const {
+absl::Status HoldEnder::TakeKeys(size_t most, Next& next, Work& work) const {
   const Hold& hold = work.hold->hold;
-  const std::string prefix = HoldKeysPrefix(hold.container, hold.number);
+  uint64_t& next_hold = next.keys[hold.container];
+  if (hold.scope != Hold::Scope::kKeys || hold.number < next_hold) return absl::OkStatus();
   const bool resumes = resumed_.hold == hold.number && !resumed_.key.empty();
-  auto cursor = parts_.database.WalkPrefix(prefix, resumes ? resumed_.key : prefix);
+  auto cursor = parts_.database.WalkPrefix(
+      HoldKeysPrefix(hold.container),
+      resumes ? resumed_.key : HoldKeysPrefix(hold.container, hold.number));
   for (; cursor.Valid() && work.keys.size() < most; cursor.Next()) {
+    if (DecodeHoldNumber(cursor.key()) != hold.number) break;
     std::optional<ItemKey> key = DecodeHoldKeysKey(cursor.key());
     if (!key.has_value()) return absl::DataLossError("a key of a hold is truncated");
     work.keys.push_back(*std::move(key));
   }
-  return cursor.status();
+  TTL_RETURN_IF_ERROR(cursor.status());
+  next_hold = cursor.Valid() ? DecodeHoldNumber(cursor.key()).value_or(0) : kNone;
+  return absl::OkStatus();
 }
 
 void HoldEnder::NoteProgress(const Work& last) {

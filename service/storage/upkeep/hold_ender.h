@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "service/core/item.h"
@@ -45,6 +46,14 @@ class HoldEnder {
     bool is_last = false;  // nothing is left under it then
   };
 
+  // By index and by container: the lowest hold number behind the last one looked at that has
+  // anything. Holds are looked at in the order of their numbers, so that those before it need no
+  // look, which would pass all that was erased there.
+  struct Next {
+    absl::flat_hash_map<uint64_t, uint64_t> set_aside;
+    absl::flat_hash_map<uint64_t, uint64_t> keys;
+  };
+
   // Where the clearing of a hold continues, so that it need not pass what it has erased.
   struct Resumed {
     uint64_t hold = 0;  // number; 0: none
@@ -55,8 +64,8 @@ class HoldEnder {
 
   // `damage` becomes the first error of a hold that is left out because its data is damaged.
   absl::StatusOr<std::vector<Work>> Plan(absl::Status& damage) const;
-  absl::Status TakeSetAside(uint64_t index, size_t most, Work& work) const;
-  absl::Status TakeKeys(size_t most, Work& work) const;
+  absl::Status TakeSetAside(uint64_t index, size_t most, Next& next, Work& work) const;
+  absl::Status TakeKeys(size_t most, Next& next, Work& work) const;
   void NoteProgress(const Work& last);
 
   const Parts parts_;
