@@ -95,8 +95,9 @@ absl::Status CheckScope(const Hold& present, const Hold& asked, absl::string_vie
 
 // The hold that `request` asks for, without its keys: the present one of that name, changed, or a
 // new one.
-absl::StatusOr<StoredHold> MakeHold(Transaction& transaction, const Container& container,
-                                    const HoldRequest& request, absl::Time now) {
+absl::StatusOr<StoredHold> MakeHold(Transaction& transaction, const HoldTable& table,
+                                    const Container& container, const HoldRequest& request,
+                                    absl::Time now) {
   StoredHold stored;
   stored.container_id = container.id;
   Hold& hold = stored.hold;
@@ -111,11 +112,12 @@ absl::StatusOr<StoredHold> MakeHold(Transaction& transaction, const Container& c
     TTL_RETURN_IF_ERROR(CheckScope(present->hold, hold, container.id));
     hold = present->hold;
   } else if (transaction.holds().CountAll() >= kMaxHolds) {
-    return MakeError(Reason::kTooManyHolds,
-                     absl::StrCat("there are ", kMaxHolds,
-                                  " holds, which is the most: release some, or use one hold for "
-                                  "more keys"),
-                     {{"limit", absl::StrCat(kMaxHolds)}});
+    return MakeError(
+        Reason::kTooManyHolds,
+        absl::StrCat("there are ", kMaxHolds, " holds, which is the most (", table.CountEnding(),
+                     " of them have ended and are being cleared away: retry later): "
+                     "release some, or use one hold for more keys"),
+        {{"limit", absl::StrCat(kMaxHolds)}});
   } else {
     TTL_ASSIGN_OR_RETURN(hold.number, transaction.NewNumber());
     hold.create_time = now;
@@ -212,11 +214,12 @@ void Holds::Place(std::string container_id, HoldRequest request, absl::Time now,
   const size_t bytes = BytesOf(request);
   auto placing = std::make_shared<Placing>();
   placing->request = std::move(request);
-  auto place = [container_id = std::move(container_id), placing,
+  auto place = [this, container_id = std::move(container_id), placing,
                 now](Transaction& transaction) -> absl::Status {
     const ContainerPtr container = transaction.FindContainer(container_id);
     if (container == nullptr) return NoContainerOf(container_id);
-    TTL_ASSIGN_OR_RETURN(StoredHold hold, MakeHold(transaction, *container, placing->request, now));
+    TTL_ASSIGN_OR_RETURN(StoredHold hold,
+                         MakeHold(transaction, parts_.table, *container, placing->request, now));
     const absl::Span<const ItemKey> keys = KeysOf(placing->request);
     TTL_RETURN_IF_ERROR(AddKeys(transaction, keys, hold.hold));
     for (const ItemKey& key : keys) {

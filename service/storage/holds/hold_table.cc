@@ -113,6 +113,11 @@ int64_t HoldTable::CountAll() const {
   return static_cast<int64_t>(by_number_.size());
 }
 
+int64_t HoldTable::CountEnding() const {
+  MutexLock lock(mutex_);
+  return static_cast<int64_t>(ending_.size());
+}
+
 HoldTable::Counts HoldTable::CountsOf(uint64_t container) const {
   MutexLock lock(mutex_);
   const OfContainer* of = FindContainer(container);

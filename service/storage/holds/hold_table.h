@@ -47,6 +47,7 @@ class HoldTable {
   // How many holds of a container stand; of all containers, how many are stored.
   int64_t CountStanding(uint64_t container) const;
   int64_t CountAll() const;
+  int64_t CountEnding() const;  // of all: those that have ended
 
   // What stands in a container, by scope, and what has ended.
   struct Counts {
