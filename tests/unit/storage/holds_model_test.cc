@@ -41,7 +41,7 @@ class HoldsRun {
   HoldsRun() { storage_.Create("c", 60); }
 
   void Step() {
-    switch (*rc::gen::inRange(0, 14)) {
+    switch (*rc::gen::inRange(0, 15)) {
       case 0:
       case 1:
       case 2:
@@ -64,6 +64,8 @@ class HoldsRun {
       case 11:
         storage_.SetDefaultTtl("c", *rc::gen::element<std::optional<int64_t>>(60, 5, -1, 1000));
         return;
+      case 14:
+        return ReplaceAllInOneCommit();
       case 12:
         now_ += *rc::gen::element<int64_t>(1, 30, 100, 2000);
         return;
@@ -101,6 +103,11 @@ class HoldsRun {
   }
 
  private:
+  template <typename Result>
+  static auto ExpectOk() {
+    return [](const Result& result) { EXPECT_TRUE(result.ok()); };
+  }
+
   uint64_t Number() { return storage_.Find("c")->number; }
   size_t CountHolds(const ItemKey& key) const {
     size_t count = 0;
@@ -163,6 +170,29 @@ class HoldsRun {
       hold.keys.insert(present->second.keys.begin(), present->second.keys.end());
     holds_[request.hold_id] = hold;
     RC_ASSERT(placed->hold->key_count == static_cast<int64_t>(hold.keys.size()));
+  }
+
+  // Each hold ends, and another one of its name is placed.
+  void ReplaceAllInOneCommit() {
+    storage_.env().HoldSyncs(true);
+    storage_->containers().SetPauseOfAll(std::nullopt, ExpectOk<absl::Status>());
+    storage_.env().AwaitHeldSync();
+    for (auto& [id, hold] : holds_) {
+      const absl::Time now = absl::FromUnixSeconds(now_);
+      storage_->holds().Release("c", id, now, ExpectOk<absl::Status>());
+      HoldRequest request;
+      request.hold_id = id;
+      request.reason = "audit";
+      hold = {};
+      hold.partition = "p";
+      request.scope = ItemsOfPartition{"p"};
+      storage_->holds().Place("c", request, now, ExpectOk<absl::StatusOr<PlacedHold>>());
+    }
+    storage_.env().HoldSyncs(false);
+    // Comes after all of them.
+    RC_ASSERT(!Await<absl::Status>([&](auto done) {
+                 storage_->holds().Release("none", "none", kTestNow, std::move(done));
+               }).ok());
   }
 
   void Release() {

@@ -375,6 +375,16 @@ TEST_F(HoldsTest, AReleasedItemIsLateFromTheReleaseOn) {
   EXPECT_EQ(backlog->oldest_due_time, kT);
 }
 
+TEST_F(HoldsTest, AnItemReleasedWhileTheClockIsFarAheadIsDueWhenItIsRight) {
+  constexpr int64_t kYear = 365 * 24 * 3600;
+  storage_.TrackOne("c", "a", kT - 100);
+  Place(Request("h", Keys({"a"})));
+  ASSERT_EQ(SetAside("a"), 1);
+  ASSERT_TRUE(Release("h", kT + kYear).ok());
+  storage_.FinishHousekeeping();
+  EXPECT_EQ(storage_.DueIds("c", kT), (std::vector<std::string>{"a"}));
+}
+
 TEST_F(HoldsTest, ItemsOfAContainerThatWasHeldAsAWholeAreLateFromTheReleaseOn) {
   storage_.TrackOne("c", "a", kT - 10'000);
   Place(Request("h", AllItems()));
