@@ -1,7 +1,10 @@
 #include "tests/testing/storage_for_test.h"
 
+#include <leveldb/db.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 #include "service/core/due_rules.h"
 
@@ -31,11 +34,23 @@ StorageForTest::StorageForTest(StorageOptions options) : options_(std::move(opti
 }
 
 StorageForTest::~StorageForTest() {
-  if (storage_ != nullptr) AbortUnlessOk(storage_->CheckInvariants(), "checking the invariants");
+  if (storage_ != nullptr && !is_damaged_)
+    AbortUnlessOk(storage_->CheckInvariants(), "checking the invariants");
 }
 
 void StorageForTest::Reopen() {
   Close();
+  if (!to_damage_.empty()) {
+    is_damaged_ = true;
+    leveldb::Options options;
+    options.env = &env_;
+    leveldb::DB* opened = nullptr;
+    if (!leveldb::DB::Open(options, options_.directory, &opened).ok()) std::abort();
+    const std::unique_ptr<leveldb::DB> database(opened);
+    for (const std::string& key : std::exchange(to_damage_, {})) {
+      if (!database->Put({}, key, "\xff").ok()) std::abort();
+    }
+  }
   storage_ = ValueOrAbort(Storage::Open(options_), "opening");
 }
 

@@ -31,6 +31,9 @@ class StorageForTest {
 
   // Closes storage and reopens it on the same files.
   void Reopen();
+  // The records of these keys are unreadable from the next Reopen() on, and invariants are no
+  // longer checked at the end.
+  void DamageAtReopen(std::vector<std::string> keys) { to_damage_ = std::move(keys); }
   // Closes storage; Reopen() opens it again.
   void Close();
 
@@ -71,6 +74,8 @@ class StorageForTest {
  private:
   FaultEnv env_;
   StorageOptions options_;
+  std::vector<std::string> to_damage_;
+  bool is_damaged_ = false;
   std::unique_ptr<Storage> storage_;
 };
 

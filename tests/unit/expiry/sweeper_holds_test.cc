@@ -1,8 +1,10 @@
 // Items and containers under holds (storage/holds.h).
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -14,6 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "service/base/done.h"
+#include "service/storage/format/key_codec.h"
 #include "tests/testing/sweep_harness.h"
 
 namespace ttl {
@@ -202,6 +205,56 @@ TEST(SweeperHoldsTest, AHoldEndsAtItsTimeByBothClocks) {
   EXPECT_EQ(h.store.Count("c"), 1);
   h.SweepFor(absl::Seconds(2));
   EXPECT_EQ(h.store.Count("c"), 0);
+}
+
+TEST(SweeperHoldsTest, NoHoldEndsWhileTheClockIsNotSound) {
+  using Change = std::function<void(FakeClock&)>;
+  const std::pair<Change, Change> cases[] = {
+      {[](FakeClock& clock) { clock.FailWall(); }, [](FakeClock& clock) { clock.FailWall(false); }},
+      {[](FakeClock& clock) { clock.FailBoot(); }, [](FakeClock& clock) { clock.FailBoot(false); }},
+      {[](FakeClock& clock) { clock.StepWall(absl::Hours(1)); },
+       [](FakeClock& clock) { clock.StepWall(-absl::Hours(1)); }}};
+  for (const auto& [upset, mend] : cases) {
+    SweepHarness h;
+    h.storage.Create("c", -1);
+    h.Write("c", "a", kStart - 100, 10);
+    HoldRequest request = Request("h", AllItems());
+    request.until = absl::FromUnixSeconds(kStart + 100);
+    ASSERT_TRUE(BeginPlace(h, request).get().ok());
+    upset(h.clock);
+    h.clock.Advance(absl::Seconds(200));
+    h.RunOnce();
+    EXPECT_EQ(Counts(h).holds, 1);
+    mend(h.clock);
+    h.SweepFor(absl::Seconds(20));
+    EXPECT_EQ(Counts(h).holds, 0);
+    EXPECT_EQ(h.store.Count("c"), 0);
+  }
+}
+
+// There are more of them than one scan reads.
+TEST(SweeperHoldsTest, ItemsWhoseHoldsCannotBeReadAreTriedLaterAndDoNotDelayOthers) {
+  constexpr int kUnreadable = 600;
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.WriteMany("c", "i", kUnreadable, kStart - 100, 10);
+  h.Write("c", "z", kStart - 50, 10);
+  ItemsByKey keys;
+  std::vector<std::string> records;
+  for (int i = 0; i < kUnreadable; ++i) {
+    keys.keys.push_back(KeyOf(absl::StrFormat("i%05d", i)));
+    records.push_back(KeyHoldsKey(h.storage.Find("c")->number, keys.keys.back()));
+  }
+  Place(h, "h", keys);
+  h.storage.DamageAtReopen(records);
+  h.Restart();
+  for (int i = 0; i < 50; ++i) h.Step();
+  EXPECT_FALSE(h.store.Find("c", KeyOf("z")).has_value());
+  EXPECT_EQ(h.store.Count("c"), kUnreadable);
+  const TrackedItem item = *h.storage.FindItem("c", "i00007");
+  EXPECT_THAT(item.last_error, testing::HasSubstr("its holds cannot be read"));
+  EXPECT_GT(item.retry_time, h.Now());
+  EXPECT_EQ(h.SweepNow(), 0) << "and the sweep rests";
 }
 
 TEST(SweeperHoldsTest, NothingIsSentWhileHoldsAreInDoubt) {
