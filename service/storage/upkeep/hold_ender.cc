@@ -14,7 +14,7 @@
 // A step plans from what is committed. That nothing is left under a hold stays true, because
 // nothing comes under a hold that has ended: it is not found, so no item is set aside under it and
 // no key is added to it. What may have changed since is checked again in the commit: an item may
-// have been deleted, or written so that it can never expire, and its entry is then gone too.
+// have been deleted or written, and its entry is then gone too.
 //
 // An item's record that is damaged is passed over: the sweep, which reads it as well, deletes
 // nothing then. A hold of which something else is damaged stays, and those behind it are cleared.
