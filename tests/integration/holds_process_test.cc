@@ -278,6 +278,20 @@ TEST_F(HoldsProcessTest, AfterARestoreNothingIsDeletedUntilTheHoldsAreAccepted) 
   EXPECT_THAT(Status("c").holds(), Not(Contains(v1::DELETE_HOLD_HOLDS_IN_DOUBT)));
 }
 
+// While the sidecar does not run, nobody can release the holds.
+TEST_F(HoldsProcessTest, AnEntryOfTheContainersFileThatHoldsRefuseDoesNotPreventTheStart) {
+  std::ofstream(dir_.File("c.yaml")) << "containers:\n  - {id: c}\n";
+  Start({"--containers", dir_.File("c.yaml")});
+  ASSERT_TRUE(HoldKey("c", "a").ok());
+  ASSERT_TRUE(sidecar_->Stop().ok());
+  std::ofstream(dir_.File("c.yaml")) << "containers:\n  - {id: c, indexing_mode: NONE}\n";
+  ASSERT_NO_FATAL_FAILURE(StartAgain());
+  EXPECT_TRUE(IsListed("c", "hold-a"));
+  EXPECT_TRUE(WaitUntil([&] {
+    return absl::StrContains(sidecar_->Log(), "entry of the containers file is not applied");
+  }));
+}
+
 TEST_F(HoldsProcessTest, EachChangeIsLoggedWithItsCaller) {
   Start();
   ASSERT_TRUE(calls_->CreateContainer("c", -1).ok());

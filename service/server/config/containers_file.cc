@@ -10,7 +10,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "service/base/done.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
+#include "service/base/reason.h"
 #include "service/base/small_file.h"
 #include "service/base/status_macros.h"
 
@@ -78,6 +80,12 @@ absl::Status ApplyIfChanged(const ContainerEntry& entry, Storage& storage, absl:
   return absl::OkStatus();
 }
 
+// Such an entry must not keep the sidecar from starting: while it does not run, nobody can release
+// the holds.
+bool IsRefusedBecauseOfHolds(const absl::Status& status) {
+  return ReasonOf(status) == EntryOf(Reason::kHoldsStand).name;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<ContainerEntry>> ReadContainersFile(const std::string& path) {
@@ -129,6 +137,11 @@ absl::Status ApplyContainers(const std::vector<ContainerEntry>& entries, Storage
                              absl::Time now, absl::Duration grace) {
   for (const ContainerEntry& entry : entries) {
     const absl::Status applied = ApplyIfChanged(entry, storage, now, grace);
+    if (IsRefusedBecauseOfHolds(applied)) {
+      spdlog::error("entry of the containers file is not applied: container={} reason={}",
+                    Quoted(entry.id, kMaxContainerIdBytes), Quoted(TextOf(applied)));
+      continue;
+    }
     if (!applied.ok()) {
       return absl::Status(applied.code(),
                           absl::StrCat("container \"", absl::Utf8SafeCEscape(entry.id),
