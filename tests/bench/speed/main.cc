@@ -23,6 +23,7 @@
 
 namespace {
 
+using ttl::bench::MachineWatch;
 using ttl::bench::Row;
 using ttl::bench::RowGroup;
 using ttl::bench::RowOptions;
