@@ -668,6 +668,9 @@ class InDoubt(PageTest):
         backup = self.sidecar.folder / "backup"
         self.sidecar.ttlctl("backup", str(backup))
         self.start(data_of=backup)
+        # The forecast of the page and that of ttlctl are read one after the other, and the items of
+        # restored data are counted in the background.
+        self.wait_for(lambda found: found["c"]["items"].get("complete"))
         self.open()
         self.assert_numbers_are_those_of_ttlctl()
         self.assertEqual(self.text("health-state"), "Degraded")

@@ -420,6 +420,16 @@ class HoldsRaceTest : public HoldsProcessTest {
     }
   }
 
+  // Whether all items are deleted in the end, however slowly: lost answers delay a container, and
+  // how many items are left by now depends on the machine.
+  bool AllGo() {
+    int64_t left = store_.CountAll();
+    while (left > 0 && WaitUntil([&] { return store_.CountAll() < left; }, kPatience)) {
+      left = store_.CountAll();
+    }
+    return left == 0;
+  }
+
   AcknowledgedHolds acknowledged_;
   std::atomic<int64_t> calls_seen_ = 0;
   std::atomic<int64_t> violations_ = 0;
@@ -449,8 +459,7 @@ TEST_F(HoldsRaceTest, NothingAcknowledgedAsHeldIsDeletedAfterwards) {
   for (std::thread& worker : workers) worker.join();
   EXPECT_EQ(violations_, 0);
   EXPECT_EQ(held_ + already_deleted_ + not_tracked_, rounds * kWorkers * kHoldsPerRound);
-  EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }, kPatience))
-      << store_.CountAll() << " released items were not deleted";
+  EXPECT_TRUE(AllGo()) << store_.CountAll() << " released items were not deleted";
   RecordProperty("held", absl::StrCat(held_.load()));
   RecordProperty("already_deleted", absl::StrCat(already_deleted_.load()));
   RecordProperty("not_tracked", absl::StrCat(not_tracked_.load()));
