@@ -412,7 +412,8 @@ class HoldsRaceTest : public HoldsProcessTest {
       return std::none_of(ids.begin() + kHoldsPerRound, ids.end(),
                           [&](const std::string& id) { return Has(container, id); });
     };
-    ASSERT_TRUE(WaitUntil(others_are_gone, kPatience)) << container << " round " << round;
+    ASSERT_TRUE(WaitUntil(others_are_gone, kPatience))
+        << container << " round " << round << ": " << Status(container).ShortDebugString();
     for (int i = 0; i < kHoldsPerRound; ++i) {
       acknowledged_.Remove(container, ids[i]);
       const absl::Status released = Release(container, absl::StrCat("hold-", ids[i]));

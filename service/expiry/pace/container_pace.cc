@@ -63,11 +63,12 @@ void ContainerPace::NoteFailure(const BatchFailure& failure, const Moment& now) 
   using Kind = BatchFailure::Kind;
   ++failed_batches_;
   if (!failure.suspected || failed_batches_ > 1) batch_limit_.Shrink(failure.items);
-  if (failure.kind != Kind::kRefused) bearable_.PushBack(now.steady);
+  const bool is_lone = failure.kind == Kind::kUnavailable && failed_batches_ == 1;
+  if (failure.kind != Kind::kRefused && !is_lone) bearable_.PushBack(now.steady);
   if (failure.retry_after.has_value()) HoldFor(*failure.retry_after, now);
   if (failure.kind == Kind::kSlow) {
     Hold(kFirstSlowHold, kMaxSlowHold, now);
-  } else if (failure.kind == Kind::kPushBack || failure.items == 1) {
+  } else if (failure.kind != Kind::kRefused || failure.items == 1) {
     Hold(kFirstRefusedHold, kMaxRefusedHold, now);
   }
 }

@@ -28,9 +28,10 @@ struct BatchAnswer {
 // A batch of deletes that failed as a whole.
 struct BatchFailure {
   enum class Kind {
-    kRefused,   // the store answered with an error that says nothing about its load
-    kPushBack,  // the store is too busy
-    kSlow,      // no answer within the deadline
+    kRefused,      // the store answered with an error that says nothing about its load
+    kPushBack,     // the store is too busy
+    kUnavailable,  // no answer: the store is too busy, or a connection broke
+    kSlow,         // no answer within the deadline
   };
   int64_t items = 0;
   Kind kind = Kind::kRefused;
@@ -73,7 +74,9 @@ class ContainerPace {
   bool NoteAnswer(const BatchAnswer& answer, const Moment& now);
 
   // Records a batch that failed as a whole. Batches get smaller, unless this is the first of
-  // consecutive failures and a suspected item explains it.
+  // consecutive failures and a suspected item explains it. All but kRefused count as push-back,
+  // kUnavailable from the second consecutive failure on: if one answer in forty is lost, a cut for
+  // each would leave next to no deletes.
   void NoteFailure(const BatchFailure& failure, const Moment& now);
 
   // Holds deletes for `first`, doubled by each consecutive failure, at most `most`.

@@ -40,8 +40,9 @@ bool IsAnswered(const absl::Status& error) {
 
 BatchFailure::Kind KindOf(const absl::Status& error) {
   if (absl::IsDeadlineExceeded(error)) return BatchFailure::Kind::kSlow;
-  const bool is_push_back = absl::IsResourceExhausted(error) || absl::IsUnavailable(error);
-  return is_push_back ? BatchFailure::Kind::kPushBack : BatchFailure::Kind::kRefused;
+  if (absl::IsUnavailable(error)) return BatchFailure::Kind::kUnavailable;
+  return absl::IsResourceExhausted(error) ? BatchFailure::Kind::kPushBack
+                                          : BatchFailure::Kind::kRefused;
 }
 
 // Absent if the failure says nothing about how busy the store is.

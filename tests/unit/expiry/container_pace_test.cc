@@ -99,6 +99,7 @@ TEST(ContainerPaceTest, FailuresHoldForAGrowingTimeByTheirKind) {
       {Kind::kRefused, 1, absl::Milliseconds(100), absl::Seconds(1)},
       {Kind::kRefused, 2, absl::ZeroDuration(), absl::ZeroDuration()},  // halved at once
       {Kind::kPushBack, 2, absl::Milliseconds(100), absl::Seconds(1)},
+      {Kind::kUnavailable, 2, absl::Milliseconds(100), absl::Seconds(1)},
       {Kind::kSlow, 2, absl::Seconds(1), absl::Seconds(5)},
   };
   for (const Case& c : cases) {
@@ -149,6 +150,10 @@ TEST(ContainerPaceTest, PushBackOfAnyKindSlowsDownAndShows) {
       },
       [](ContainerPace& pace, const Moment& now) {
         pace.NoteFailure({.items = 100, .kind = BatchFailure::Kind::kSlow}, now);
+      },
+      [](ContainerPace& pace, const Moment& now) {
+        pace.NoteFailure({.items = 100, .kind = BatchFailure::Kind::kUnavailable}, now);
+        pace.NoteFailure({.items = 100, .kind = BatchFailure::Kind::kUnavailable}, now);
       },
   };
   for (const Act act : acts) {

@@ -57,6 +57,18 @@ TEST_F(PushBackTest, ThrottlingCutsTheRateAtOnceAndItGrowsBackSlowly) {
   EXPECT_NEAR(SentWithin(absl::Seconds(1)), 1000, 101);
 }
 
+// Each cut would be to half of what was deleted lately, and the next answer is lost before the rate
+// has grown back.
+TEST_F(PushBackTest, StoreThatLosesOneAnswerInFortyGetsDeletesAtTheLimit) {
+  int calls = 0;
+  h.store.SetAfterDelete([&](const auto&, auto&) {
+    if (++calls % 41 != 0) return grpc::Status::OK;
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "the answer is lost");
+  });
+  EXPECT_GE(SentWithin(absl::Seconds(15)), 13'000);
+  EXPECT_EQ(Bearable(), std::nullopt);
+}
+
 // After push-back the rate is half of what the store deleted in the last second before it, and it
 // is back within ten seconds of the last one, however long the store refused everything.
 TEST_F(PushBackTest, TheOldRateIsBackWithinTenSecondsOfTheLastPushBack) {
