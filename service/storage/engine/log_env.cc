@@ -92,8 +92,13 @@ class LogFile : public leveldb::WritableFile {
 
  private:
   leveldb::Status WriteBuffer() {
+    const leveldb::Status written = WriteBytes(buffer_);
     // Tried once: LevelDB considers everything behind a failed write lost.
-    const std::string bytes = std::exchange(buffer_, {});
+    buffer_.clear();
+    return written;
+  }
+
+  leveldb::Status WriteBytes(absl::string_view bytes) {
     largest_write_ = std::max(largest_write_, bytes.size());
     const leveldb::Status zeroed = NeedZeros(written_ + bytes.size());
     if (!zeroed.ok()) return zeroed;
@@ -114,17 +119,23 @@ class LogFile : public leveldb::WritableFile {
   }
 
   // Writes zeros for the next writes, to be made durable by the sync of this one. Next writes that
-  // are as large as any before then need no extra sync. Only saves time.
+  // are as large as any before then need no extra sync. Only saves time, and the more the fewer
+  // syncs change the length of the file.
   void ZeroAhead() {
     const size_t enough = std::max(kZerosAhead / 2, largest_write_ + kLogEndZeros);
-    if (zeroed_ < written_ + enough) ZeroTo(written_ + 2 * enough);
+    if (zeroed_ < written_ + enough) ZeroTo(written_ + enough + kZerosAhead);
   }
 
   // 0, or the errno. REQUIRES: nothing was written behind zeroed_.
   int ZeroTo(size_t end) {
-    const int error = WriteAt(file_, std::string(end - zeroed_, '\0'), static_cast<off_t>(zeroed_));
-    if (error == 0) zeroed_ = end;
-    return error;
+    static const std::string* const zeros = new std::string(kZerosAhead, '\0');
+    while (zeroed_ < end) {
+      const absl::string_view piece = absl::string_view(*zeros).substr(0, end - zeroed_);
+      const int error = WriteAt(file_, piece, static_cast<off_t>(zeroed_));
+      if (error != 0) return error;
+      zeroed_ += piece.size();
+    }
+    return 0;
   }
 
   // Fails if the file was removed: its data would be lost when the process ends.
