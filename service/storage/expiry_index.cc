@@ -136,6 +136,13 @@ IndexPlace PlaceBehind(uint64_t index, const IndexEntry& entry) {
   return {entry.time, EncodeIndexKey(index, entry.family, entry.time, entry.key) + '\0'};
 }
 
+// Whether an entry from `mark` on may count as due up to `last_time`. Items that wait for another
+// try are due all the same.
+bool MayHaveDue(IndexFamily family, const IndexPlace& mark, int64_t last_time) {
+  if (mark.time == LowWaterMarks::kEmpty) return false;
+  return family == IndexFamily::kRetryTime || mark.time <= last_time;
+}
+
 // `mark`, or where entries begin whose items became due since kFirstSoundTime: of a family in the
 // order in which its items are due, which they are `wait` after their entry.
 IndexPlace SkipUnsound(const IndexPlace& mark, int64_t wait) {
@@ -349,7 +356,7 @@ absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Contain
   const uint64_t index = container.index_number;
   const IndexPlace mark = marks_.Get(index, family);
   std::optional<int64_t> oldest;
-  if (!last_time.has_value() || mark.time == LowWaterMarks::kEmpty) return oldest;
+  if (!last_time.has_value() || !MayHaveDue(family, mark, *last_time)) return oldest;
   const bool in_due_order = IsInDueOrder(family);
   const bool is_retry = family == IndexFamily::kRetryTime;
   const IndexPlace start = in_due_order ? SkipUnsound(mark, *wait) : mark;
@@ -419,7 +426,7 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
   const bool in_due_order = IsInDueOrder(family);
   const bool is_retry = family == IndexFamily::kRetryTime;
   const IndexPlace mark = marks_.Get(index, family);
-  if (mark.time == LowWaterMarks::kEmpty) return absl::OkStatus();
+  if (!MayHaveDue(family, mark, *last_time)) return absl::OkStatus();
   const int64_t first_sound = SkipUnsound(mark, *WaitOf(rule, family)).time;
   bool oldest_found = false;
   IndexCursor cursor(database_, index, family, mark);

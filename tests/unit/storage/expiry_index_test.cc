@@ -451,6 +451,9 @@ TEST(ExpiryIndexTest, AFamilyKnownToBeEmptyIsNotRead) {
   const auto& index = storage->expiry_index();
   EXPECT_EQ(seeks([&] { EXPECT_THAT(storage.DueIds("c", kT + 10), ElementsAre("a")); }), 1);
   EXPECT_EQ(seeks([&] { EXPECT_EQ(index.CountDue(*c, {10, 0}, kT + 10, 5)->count, 1); }), 1);
+  // Nor is one in which nothing is due yet.
+  EXPECT_EQ(seeks([&] { EXPECT_EQ(index.CountDue(*c, {10, 0}, kT + 9, 5)->count, 0); }), 0);
+  EXPECT_EQ(seeks([&] { EXPECT_EQ(*index.OldestDueTime(*c, {10, 0}, kT + 9), std::nullopt); }), 0);
   EXPECT_EQ(seeks([&] { EXPECT_TRUE(index.ListStuck(*c, std::nullopt, 5).ok()); }), 0);
 
   storage.TrackOne("c", "b", kT, 5);
