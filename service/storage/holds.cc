@@ -75,7 +75,7 @@ std::string DescribeScope(const Hold& hold) {
     case Hold::Scope::kKeys:
       return "keys";
     case Hold::Scope::kPartition:
-      return "another partition_key or a partition_key";
+      return "a partition_key";
     case Hold::Scope::kAll:
       return "all_items";
   }
@@ -89,7 +89,7 @@ absl::Status CheckScope(const Hold& present, const Hold& asked, absl::string_vie
   return MakeError(
       Reason::kHoldScopeDiffers,
       absl::StrCat("scope: hold \"", present.hold_id, "\" of container \"", container, "\" is on ",
-                   DescribeScope(present), ": keep that, or choose another hold_id"),
+                   DescribeScope(present), ": give the same scope, or choose another hold_id"),
       {{"container", std::string(container)}, {"hold_id", present.hold_id}});
 }
 
