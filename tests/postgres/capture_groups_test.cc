@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/postgres/capture_fixture.h"
 #include "tests/postgres/groups_for_test.h"
+#include "tests/testing/expect_soon.h"
 
 namespace ttl::postgres {
 namespace {
@@ -148,6 +149,25 @@ TEST_F(CaptureGroupsTest, CondemnedRowsAreNotReported) {
   Checkpoint("b", "2", 2);
   ASSERT_TRUE(capture_.CatchUp());
   EXPECT_THAT(Tracked("threads"), ElementsAre("|a|3|", "|b|2|", "|c|6|"));
+}
+
+// A rewrite makes its transaction the writer of all rows, which makes condemned rows those of a new
+// group, and is not in the stream.
+TEST_F(CaptureGroupsTest, RowsThatWereCondemnedAreReportedAfterARewrite) {
+  Sql(kCreateCheckpoints);
+  Checkpoint("a", "1", 5);
+  Blob("b", "1", 7);
+  capture_.Install({Threads()});
+  capture_.Begin({Threads()});  // with what is installed
+  ASSERT_TRUE(capture_.CatchUp());
+  Sql("INSERT INTO ttl.condemned SELECT 'checkpoints'::regclass, hash_record(ROW('b'::text)), "
+      "ARRAY['b'], pg_snapshot_xmax(pg_current_snapshot())::text::bigint, system_identifier "
+      "FROM pg_control_system()");
+  Checkpoint("b", "2", 2);
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_THAT(Tracked("threads"), ElementsAre("|a|5|", "|b|2|"));
+  Sql("ALTER TABLE checkpoint_blobs ADD COLUMN added uuid DEFAULT gen_random_uuid()");
+  EXPECT_SOON(Tracked("threads"), ElementsAre("|a|5|", "|b|7|"));
 }
 
 // Whatever is written to the tables, and wherever the capture ends.

@@ -279,8 +279,7 @@ void TableReading::LogRewrite() {
 absl::Status TableReading::CheckPartitions() {
   // Other tables cannot change rows silently: the server protects the column types of a plain table
   // that is published with a column list.
-  // Tables of groups are not partitioned, and each change of a column type is noticed.
-  if (IsGroup(table_)) return absl::OkStatus();
+  if (IsGroup(table_)) return CheckGroupTables();
   if (!table_.is_partitioned && !table_.publishes_all_columns) return absl::OkStatus();
   TTL_ASSIGN_OR_RETURN(const auto partitions, ReadPartitions(parts_.database, table_));
   const bool is_fresh = !read_.scan_done && read_.scan_after.empty();
@@ -296,6 +295,26 @@ absl::Status TableReading::CheckPartitions() {
     TTL_RETURN_IF_ERROR(PartitionsLost(partitions));
   }
   return PartitionsAdded(changes.added);
+}
+
+// Tables of groups are not partitioned, and each change of a column type is noticed. But a rewrite
+// makes condemned rows, which are recognized by their writers, rows of a new group, which the
+// stream does not tell.
+absl::Status TableReading::CheckGroupTables() {
+  TTL_ASSIGN_OR_RETURN(auto tables, ReadPartitions(parts_.database, table_));
+  for (const TableDefinition& member : table_.members) {
+    TTL_ASSIGN_OR_RETURN(auto files, ReadPartitions(parts_.database, member));
+    tables.insert(tables.end(), files.begin(), files.end());
+  }
+  const std::vector<uint32_t> present = NotePartitions(tables);
+  if (read_.partitions == present) return absl::OkStatus();
+  if (read_.partitions.has_value()) {
+    spdlog::info("table {}.{}: reading its groups again, because a table was rewritten",
+                 table_.config.schema, table_.config.table);
+    TTL_RETURN_IF_ERROR(NeedAllCommitted());
+    TTL_RETURN_IF_ERROR(ReadAgain(needed_));
+  }
+  return Change([&](TableProgress& progress) { progress.partitions = present; });
 }
 
 // Removes the added partitions that no longer exist as recorded: the rows that were read of them

@@ -104,6 +104,7 @@ class TableReading {
   absl::StatusOr<bool> ScanAddedPartition(absl::Time now);
 
   absl::Status CheckPartitions();
+  absl::Status CheckGroupTables();
   absl::Status CheckRewrites();
   absl::StatusOr<bool> HoldPage(absl::Time now);
   bool IsTurnToHold() const;
