@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "service/core/windows/delete_windows.h"
 
 namespace ttl {
 
@@ -86,7 +87,8 @@ struct ContainerSettings {
   std::optional<double> request_units_per_delete;  // absent: 1, or as learned
   double min_deletes_per_second = 0;               // whatever requests use
   std::optional<PolicyBrake> brake;
-  bool show_held = false;       // expired items under a hold stay visible
+  std::optional<DeleteWindows> windows;  // absent: deletes at any time
+  bool show_held = false;                // expired items under a hold stay visible
   bool requires_holds = false;  // nothing is deleted unless the holds are known to be complete
 
   friend bool operator==(const ContainerSettings&, const ContainerSettings&) = default;
@@ -97,6 +99,7 @@ absl::Status ValidateContainerId(const std::string& id);
 
 // INVALID_ARGUMENT for values out of range, naming the field of a request that has a container,
 // FAILED_PRECONDITION for combinations of default_ttl and indexing mode that are not allowed.
+// Whether this machine has the time zone of the windows is not checked; see CheckTimeZone().
 absl::Status ValidateSettings(const ContainerSettings& settings);
 
 // Progress of the background build of an expiry index.

@@ -33,6 +33,9 @@ std::optional<absl::Time> EndOf(const HoldInputs& in, DeleteHold hold) {
     case DeleteHold::kStore:
       if (!in.store.reachable || LacksExpireAt(in)) return std::nullopt;
       return in.store.held_until;
+    case DeleteHold::kWindow:
+      if (in.rates.windows_open == absl::InfiniteFuture()) return std::nullopt;
+      return in.rates.windows_open;
     default:
       return std::nullopt;
   }
@@ -64,7 +67,9 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
              (!in.store.reachable || is_ahead(in.store.held_until) || LacksExpireAt(in)),
          DeleteHold::kStore);
   add_if(!in.storage.writable, DeleteHold::kStorage);
-  add_if(in.rates.limit.has_value() && *in.rates.limit <= 0, DeleteHold::kZeroRate);
+  add_if(in.rates.limit.has_value() && *in.rates.limit <= 0 && !in.rates.windows_open.has_value(),
+         DeleteHold::kZeroRate);
+  add_if(in.rates.windows_open.has_value(), DeleteHold::kWindow);
   add_if(in.rates.budget.has_value() && in.rates.budget->deletes_per_second <= 0,
          DeleteHold::kBudget);
   add_if(is_ahead(in.pace.held_until), DeleteHold::kBackoff);
@@ -108,6 +113,7 @@ bool IsChosen(DeleteHold hold) {
     case DeleteHold::kZeroRate:
     case DeleteHold::kBudget:
     case DeleteHold::kHeld:
+    case DeleteHold::kWindow:
       return true;
     default:
       return false;

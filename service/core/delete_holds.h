@@ -38,6 +38,7 @@ enum class DeleteHold {
   kRetry = 20,
   kHeld = 21,
   kHoldsInDoubt = 22,
+  kWindow = 23,
 };
 
 // What storage knows of whether items of a container may be deleted; see

@@ -21,13 +21,20 @@ std::vector<DueMoment> ExpiryMoments(const Policy& policy, absl::Span<const int6
 std::vector<DueMoment> DueMoments(const Policy& policy, const std::vector<ReplacedPolicy>& replaced,
                                   absl::Span<const int64_t> times);
 
+// A rate of deletes from `begin` until the next step begins; it may be infinite.
+struct RateStep {
+  int64_t begin = 0;
+  double per_second = 0;
+};
+
 // The first second at which a backlog is deleted. `due[0]` items wait at `times[0]`; `due[i]` more
-// become due between times[i - 1] and times[i], evenly spread; and from `begin` on, `per_second` of
-// them are deleted. times[0] if due[0] is 0; absent if some items are still left at the last of
-// `times`. REQUIRES: both lists have the same length, at least 1; times ascend.
+// become due between times[i - 1] and times[i], evenly spread; and they are deleted at `rates`, not
+// at all before the first of these. times[0] if due[0] is 0; absent if some items are still left at
+// the last of `times`. REQUIRES: times and due have the same length, at least 1; times ascend, and
+// so do the begins of rates.
 std::optional<int64_t> FindBacklogEnd(absl::Span<const int64_t> times,
-                                      absl::Span<const int64_t> due, double per_second,
-                                      int64_t begin);
+                                      absl::Span<const int64_t> due,
+                                      absl::Span<const RateStep> rates);
 
 }  // namespace ttl
 

@@ -92,6 +92,8 @@ std::vector<std::string> GrpcServices::Troubles() const {
   std::vector<std::string> troubles = overdue_.Reasons();
   std::vector<std::string> in_doubt = overdue_.HoldsInDoubt();
   std::move(in_doubt.begin(), in_doubt.end(), std::back_inserter(troubles));
+  std::vector<std::string> zones = overdue_.MissingZones();
+  std::move(zones.begin(), zones.end(), std::back_inserter(troubles));
   return troubles;
 }
 

@@ -10,6 +10,7 @@
 #include "service/core/adoption.h"
 #include "service/core/due_rules.h"
 #include "service/core/policy_effect.h"
+#include "service/core/windows/delete_windows.h"
 #include "service/storage/commit/catalog.h"
 #include "service/storage/commit/commit_queue.h"
 #include "service/storage/commit/tallies.h"
@@ -70,9 +71,10 @@ int64_t StandingHolds(const Transaction& transaction, const Container& container
   return transaction.holds().CountStanding(container.number);
 }
 
-// An older program would delete what must be held.
-void NoteHoldSettings(Transaction& transaction, const ContainerSettings& settings) {
+// An older program would delete what must be held, or outside of windows.
+void NoteDataFormat(Transaction& transaction, const ContainerSettings& settings) {
   if (settings.show_held || settings.requires_holds) transaction.RaiseDataFormat(kHoldsDataFormat);
+  if (settings.windows.has_value()) transaction.RaiseDataFormat(kWindowsDataFormat);
 }
 
 // The replaced policies that hold deletes back after `container` gets `settings`.
@@ -107,6 +109,13 @@ DoneStatus AnswerWith(std::shared_ptr<ContainerPtr> result, Done<ContainerPtr> d
 }
 
 }  // namespace
+
+absl::Status ValidateChange(const ContainerSettings& present, const ContainerSettings& next) {
+  TTL_RETURN_IF_ERROR(ValidateSettings(next));
+  // The zone of windows that stay need not be there: another change must not wait for it.
+  if (!next.windows.has_value() || next.windows == present.windows) return absl::OkStatus();
+  return CheckTimeZone(*next.windows);
+}
 
 bool TakesIndexAway(const ContainerSettings& present, const ContainerSettings& next) {
   return present.indexing_mode != IndexingMode::kNone && next.indexing_mode == IndexingMode::kNone;
@@ -163,7 +172,7 @@ void Containers::ChangeBehindGate(uint64_t container,
 void Containers::Create(std::string id, ContainerSettings settings, absl::Time now,
                         Done<ContainerPtr> done) {
   absl::Status valid = ValidateContainerId(id);
-  if (valid.ok()) valid = ValidateSettings(settings);
+  if (valid.ok()) valid = ValidateChange(ContainerSettings(), settings);
   if (!valid.ok()) return done(valid);
   auto created = std::make_shared<ContainerPtr>();
   auto create = [id = std::move(id), settings, now, created](Transaction& transaction) {
@@ -178,7 +187,7 @@ void Containers::Create(std::string id, ContainerSettings settings, absl::Time n
     container.revision = 1;
     container.create_time = container.update_time = now;
     TTL_RETURN_IF_ERROR(FitIndex(transaction, container));
-    NoteHoldSettings(transaction, settings);
+    NoteDataFormat(transaction, settings);
     container.index_build.reset();  // there is nothing to index yet
     const uint64_t number = container.number;
     transaction.PutContainer(std::move(container));
@@ -194,18 +203,19 @@ void Containers::Update(std::string id, Change change, absl::Time now, absl::Dur
   if (present == nullptr) return done(NoSuchContainer(id));
   // Refused here, a bad change need not wait for deletes on their way.
   const absl::StatusOr<ContainerSettings> preview = change(*present);
-  const absl::Status valid = preview.ok() ? ValidateSettings(*preview) : preview.status();
+  const absl::Status valid =
+      preview.ok() ? ValidateChange(present->settings, *preview) : preview.status();
   if (!valid.ok()) return done(valid);
   auto updated = std::make_shared<ContainerPtr>();
   auto update = [this, present, change = std::move(change), now, grace, force,
                  updated](Transaction& transaction) mutable -> absl::Status {
     TTL_ASSIGN_OR_RETURN(Container container, FindAgain(transaction, *present));
     TTL_ASSIGN_OR_RETURN(const ContainerSettings settings, change(container));
-    TTL_RETURN_IF_ERROR(ValidateSettings(settings));
+    TTL_RETURN_IF_ERROR(ValidateChange(container.settings, settings));
     if (!force && TakesIndexAway(container.settings, settings)) {
       TTL_RETURN_IF_ERROR(CheckNoHoldStands(container, StandingHolds(transaction, container)));
     }
-    NoteHoldSettings(transaction, settings);
+    NoteDataFormat(transaction, settings);
     // In data that was never restored or repaired, no hold can be missing.
     if (settings.requires_holds && !container.settings.requires_holds &&
         holds_.Epoch() == kFirstHoldsEpoch) {

@@ -24,6 +24,10 @@ class Tallies;
 class Transaction;
 class WakeSignal;
 
+// The errors of ValidateSettings() for `next`, and of CheckTimeZone() if it has other windows than
+// `present`.
+absl::Status ValidateChange(const ContainerSettings& present, const ContainerSettings& next);
+
 // Whether an update from `present` to `next` takes the expiry index away.
 bool TakesIndexAway(const ContainerSettings& present, const ContainerSettings& next);
 
@@ -64,7 +68,7 @@ class Containers {
   void AddListener(WakeSignal& signal);
   void RemoveListener(WakeSignal& signal);
 
-  // ALREADY_EXISTS, or the errors of ValidateContainerId() and ValidateSettings().
+  // ALREADY_EXISTS, or the errors of ValidateContainerId() and ValidateChange().
   void Create(std::string id, ContainerSettings settings, absl::Time now, Done<ContainerPtr> done);
 
   // Computes the new settings from the present container; may refuse.

@@ -18,6 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "service/base/status_macros.h"
 #include "service/core/ttl_rules.h"
+#include "service/core/windows/window_text.h"
 #include "service/yaml/yaml_document.h"
 
 namespace ttl {
@@ -194,6 +195,90 @@ absl::Status ReadBrake(const NodePath& path, std::optional<PolicyBrake>& brake) 
                      });
 }
 
+absl::StatusOr<int> ReadTimeOfDay(const NodePath& path, absl::string_view range) {
+  const std::string text = path.node.IsScalar() ? path.node.Scalar() : std::string();
+  const std::optional<int> time = ParseTimeOfDay(text);
+  if (!time.has_value()) return Refused(path, absl::StrCat("a time such as \"22:00\", ", range));
+  return *time;
+}
+
+absl::StatusOr<uint8_t> ReadDays(const NodePath& path) {
+  const std::string right =
+      absl::StrCat("a list of days of the week, which are ", absl::StrJoin(kDayNames, ", "),
+                   "; leave it out for every day");
+  if (path.node.IsNull()) return DeleteWindow::kEveryDay;
+  if (!path.node.IsSequence() || path.node.size() == 0) return Refused(path, right);
+  uint8_t days = 0;
+  for (const YAML::Node& node : path.node) {
+    const std::optional<int> day = node.IsScalar() ? ParseDay(node.Scalar()) : std::optional<int>();
+    if (!day.has_value()) {
+      return Refused({path.file, path.container, path.key, node}, right);
+    }
+    days = static_cast<uint8_t>(days | 1 << *day);
+  }
+  return days;
+}
+
+absl::Status ReadWindowSetting(const std::string& name, const NodePath& value,
+                               DeleteWindow& window) {
+  if (name == "days") {
+    TTL_ASSIGN_OR_RETURN(window.days, ReadDays(value));
+  } else if (name == "start") {
+    TTL_ASSIGN_OR_RETURN(window.start, ReadTimeOfDay(value, "00:00 to 23:59"));
+  } else if (name == "end") {
+    TTL_ASSIGN_OR_RETURN(window.end, ReadTimeOfDay(value, "00:00 to 24:00"));
+  } else {
+    TTL_ASSIGN_OR_RETURN(window.max_deletes_per_second,
+                         ReadNumber(value, 0, "a number from 0 (no deletes) on, or leave it out"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<DeleteWindow>> ReadWindowList(const NodePath& path) {
+  std::vector<DeleteWindow> windows;
+  if (!path.node.IsSequence()) return Refused(path, "a list of windows");
+  for (const YAML::Node& node : path.node) {
+    const NodePath at = {path.file, path.container,
+                         absl::StrCat(path.key, "[", windows.size(), "]"), node};
+    DeleteWindow& window = windows.emplace_back();
+    TTL_RETURN_IF_ERROR(ReadMapping(at, {"days", "start", "end", "max_deletes_per_second"},
+                                    [&](const std::string& name, const NodePath& value) {
+                                      return ReadWindowSetting(name, value, window);
+                                    }));
+    for (const char* required : {"start", "end"}) {
+      if (!node[required].IsDefined()) {
+        return at.Error(absl::StrCat("the key ", required, " is missing"));
+      }
+    }
+  }
+  return windows;
+}
+
+absl::Status ReadWindowsSetting(const std::string& name, const NodePath& value,
+                                DeleteWindows& windows) {
+  if (name == "windows") {
+    TTL_ASSIGN_OR_RETURN(windows.windows, ReadWindowList(value));
+  } else if (name == "time_zone") {
+    if (value.node.IsNull()) return absl::OkStatus();
+    if (!value.node.IsScalar()) return Refused(value, "the name of a time zone");
+    windows.time_zone = value.node.Scalar();
+  } else {
+    TTL_ASSIGN_OR_RETURN(const std::optional<double> outside,
+                         ReadNumber(value, 0, "a number from 0 (no deletes) on, or leave it out"));
+    windows.max_deletes_per_second_outside = outside.value_or(0);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadWindows(const NodePath& path, std::optional<DeleteWindows>& windows) {
+  if (path.node.IsNull()) return absl::OkStatus();
+  windows.emplace();
+  return ReadMapping(path, {"windows", "time_zone", "max_deletes_per_second_outside"},
+                     [&](const std::string& name, const NodePath& value) {
+                       return ReadWindowsSetting(name, value, *windows);
+                     });
+}
+
 absl::Status ReadDeleteSetting(const std::string& name, const NodePath& value,
                                ContainerSettings& settings) {
   if (name == "max_deletes_per_second") {
@@ -208,6 +293,8 @@ absl::Status ReadDeleteSetting(const std::string& name, const NodePath& value,
     TTL_ASSIGN_OR_RETURN(const std::optional<double> floor,
                          ReadNumber(value, 0, "a number from 0 on, or leave it out"));
     settings.min_deletes_per_second = floor.value_or(0);
+  } else if (name == "windows") {
+    return ReadWindows(value, settings.windows);
   } else {
     return ReadBrake(value, settings.brake);
   }
@@ -218,7 +305,7 @@ absl::Status ReadDeletePolicy(const NodePath& path, ContainerSettings& settings)
   if (path.node.IsNull()) return absl::OkStatus();
   return ReadMapping(path,
                      {"max_deletes_per_second", "delay_seconds", "request_units_per_second",
-                      "request_units_per_delete", "min_deletes_per_second", "brake"},
+                      "request_units_per_delete", "min_deletes_per_second", "brake", "windows"},
                      [&](const std::string& name, const NodePath& value) {
                        return ReadDeleteSetting(name, value, settings);
                      });

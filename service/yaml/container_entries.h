@@ -34,12 +34,20 @@ struct ContainerEntry {
 //           max_newly_due_items: 10000
 //           max_newly_due_percent: 10
 //           release_after_seconds: 86400
+//         windows:
+//           windows:
+//             - days: [mon, tue]   # absent: every day
+//               start: "22:00"
+//               end: "06:00"       # on the next day
+//               max_deletes_per_second: 500
+//           time_zone: Europe/Berlin
+//           max_deletes_per_second_outside: 10
 //       show_held: true
 //       holds: true                # requires_holds
 //
 // INVALID_ARGUMENT names file, line, container, key, value and what is allowed. Nothing is guessed:
-// "60s", "60" in quotes, 60.0 and unknown keys are errors. `file_name` is used in messages only.
-// Pure.
+// "60s", "60" in quotes, 60.0 and unknown keys are errors. Whether the machine has a time zone is
+// not checked. `file_name` is used in messages only. Pure.
 absl::StatusOr<std::vector<ContainerEntry>> ParseContainers(const std::string& file_name,
                                                             const std::string& text);
 

@@ -57,6 +57,7 @@ ELSEWHERE = {
     "ttl-postgres migrate": "tests/postgres/migrate_test.cc",
     "ttl-sidecar --config /etc/ttl-sidecar/sidecar.toml --status-page":
         "tests/integration/status_page_process_test.cc, without a file",
+    "ttlctl containers set C --windows": "tests/integration/windows_process_test.cc",
     "ssh -L": "by hand; it needs another machine",
     "ttlctl --server sidecar.example:7070": "tests/integration/tls_process_test.cc",
 }
@@ -102,6 +103,8 @@ PLAYED = [
     ("rebuild", 0),
     ("containers set ID --requires-holds true", 0),
     ("containers set ID --show-held true", 0),
+    ('containers set ID --windows "mon-fri 22:00-06:00" --windows-time-zone Europe/Berlin', 0),
+    ("+containers set carts --windows none", 0),
     ("holds place C HOLD --reason TEXT --key KEY", 0),
     ("holds list", 0),
     ("holds list C", 0),

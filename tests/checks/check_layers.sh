@@ -7,7 +7,7 @@
 # A room is a folder. Those of service/, lowest first:
 #   base, yaml            what everybody may use; the YAML reader
 #   log, process          for programs: the log; signals and threads
-#   core, hold, state      rules and values (core/hold, core/state)
+#   core, hold, state, windows   rules and values (core/hold, core/state, core/windows)
 #   storage               format <- engine <- holds <- commit <- upkeep, and on top of them its faces, which
 #                         are all that others know, but for the values listed in `values`
 #   transport             connections, tls; tls <- access <- calls <- the servers themselves
@@ -43,7 +43,7 @@ fi
 
 sources | xargs --no-run-if-empty awk '
   BEGIN {
-    core = "base core core/hold core/state"
+    core = "base core core/hold core/state core/windows"
     inner = "storage/format storage/engine storage/holds storage/commit"
     values = "storage/format/index_entry storage/engine/storage_figures storage/engine/storage_options"
     transport = "transport transport/access transport/calls transport/connections transport/tls"
@@ -53,7 +53,7 @@ sources | xargs --no-run-if-empty awk '
     may["yaml"] = core " yaml"
     may["log"] = "base log"
     may["process"] = "base log process"
-    may["core"] = may["core/hold"] = may["core/state"] = core
+    may["core"] = may["core/hold"] = may["core/state"] = may["core/windows"] = core
     may["storage/format"] = core " storage/format"
     may["storage/engine"] = core " storage/format storage/engine"
     may["storage/holds"] = core " storage/format storage/engine storage/holds"
@@ -94,7 +94,7 @@ sources | xargs --no-run-if-empty awk '
     may_p["program/preview"] = sql " sql/check program program/preview"
     shared_with["cpp"] = "service/base/time_text.h service/core/ttl_rules.h"
     shared_with["postgres"] = "service/core/ttl_rules.h service/yaml/yaml_document.h"
-    shared_with["ttlctl"] = "service/base/time_text.h service/yaml/container_entries.h"
+    shared_with["ttlctl"] = "service/base/time_text.h service/core/windows/window_text.h service/yaml/container_entries.h"
     programs = "client/examples client/postgres/program"
   }
 

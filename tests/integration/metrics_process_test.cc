@@ -108,6 +108,9 @@ TEST_F(MetricsProcessTest, EveryMetricOfTheCatalogIsThereAndNoOther) {
   v1::DeletePolicy policy;
   policy.set_request_units_per_second(100000);
   policy.set_min_deletes_per_second(1000);
+  v1::DeleteWindow& always = *policy.mutable_windows()->add_windows();
+  always.set_start("00:00");
+  always.set_end("24:00");
   ASSERT_THAT(calls_->SetDeletePolicy("c", policy), IsOk());
   Write("c", "gone", Now() - 10);
   ASSERT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }, kPatience));

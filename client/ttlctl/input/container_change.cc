@@ -3,8 +3,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "client/ttlctl/input/windows_text.h"
 #include "client/ttlctl/text/container_text.h"
 #include "client/ttlctl/text/format.h"
+#include "service/core/windows/window_text.h"
 
 namespace ttl {
 namespace {
@@ -27,6 +29,14 @@ std::string BrakeSettings(const v1::DeletePolicy& policy) {
       NumberOr(brake.has_max_newly_due_percent(), brake.max_newly_due_percent(), "none");
   return absl::StrCat("{items ", items, ", percent ", percent, ", release after ", release_after,
                       "s}");
+}
+
+std::string WindowSettings(const v1::DeletePolicy& policy) {
+  if (!policy.has_windows()) return "none";
+  const v1::DeleteWindows& windows = policy.windows();
+  return absl::StrCat("{", WindowsText(windows), ", time zone ",
+                      windows.time_zone().empty() ? "UTC" : windows.time_zone(), ", outside ",
+                      FormatRate(windows.max_deletes_per_second_outside()), "/s}");
 }
 
 // A field that an owner can set, and the text of its value; values have equal texts only if they
@@ -71,6 +81,8 @@ const Field kFields[] = {
      [](const v1::Container& c) { return FormatRate(c.delete_policy().min_deletes_per_second()); }},
     {"delete_policy.brake",
      [](const v1::Container& c) { return BrakeSettings(c.delete_policy()); }},
+    {"delete_policy.windows",
+     [](const v1::Container& c) { return WindowSettings(c.delete_policy()); }},
     {"show_held", [](const v1::Container& c) { return TrueOrFalse(c.show_held()); }},
     {"requires_holds", [](const v1::Container& c) { return TrueOrFalse(c.requires_holds()); }},
 };
@@ -80,6 +92,30 @@ v1::PolicyBrake ToProto(const PolicyBrake& brake) {
   if (brake.max_newly_due_items) proto.set_max_newly_due_items(*brake.max_newly_due_items);
   if (brake.max_newly_due_percent) proto.set_max_newly_due_percent(*brake.max_newly_due_percent);
   proto.mutable_release_after()->set_seconds(brake.release_after_seconds);
+  return proto;
+}
+
+v1::DeleteWindow ToProto(const DeleteWindow& window) {
+  v1::DeleteWindow proto;
+  for (int day = v1::DAY_OF_WEEK_MONDAY; day <= v1::DAY_OF_WEEK_SUNDAY; ++day) {
+    const bool starts = (window.days >> (day - v1::DAY_OF_WEEK_MONDAY) & 1) != 0;
+    if (starts && window.days != DeleteWindow::kEveryDay) {
+      proto.add_days(static_cast<v1::DayOfWeek>(day));
+    }
+  }
+  proto.set_start(TimeOfDayText(window.start));
+  proto.set_end(TimeOfDayText(window.end));
+  if (const auto rate = window.max_deletes_per_second) proto.set_max_deletes_per_second(*rate);
+  return proto;
+}
+
+v1::DeleteWindows ToProto(const DeleteWindows& windows) {
+  v1::DeleteWindows proto;
+  for (const DeleteWindow& window : windows.windows) *proto.add_windows() = ToProto(window);
+  proto.set_time_zone(windows.time_zone);
+  if (windows.max_deletes_per_second_outside != 0) {
+    proto.set_max_deletes_per_second_outside(windows.max_deletes_per_second_outside);
+  }
   return proto;
 }
 
@@ -102,6 +138,7 @@ v1::DeletePolicy DeletePolicyOf(const ContainerSettings& settings) {
     policy.set_min_deletes_per_second(settings.min_deletes_per_second);
   }
   if (settings.brake) *policy.mutable_brake() = ToProto(*settings.brake);
+  if (settings.windows) *policy.mutable_windows() = ToProto(*settings.windows);
   return policy;
 }
 

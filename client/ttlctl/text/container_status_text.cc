@@ -97,11 +97,43 @@ std::string FailuresText(const v1::ContainerExpiryStatus& status) {
   return text;
 }
 
+// What the windows allow now, and until when.
+std::string WindowsNow(const v1::WindowStatus& status) {
+  if (!status.problem().empty()) {
+    return absl::StrCat("PROBLEM: ", status.problem(), "; the smallest rate applies, ",
+                        FormatRate(status.max_deletes_per_second()), "/s");
+  }
+  std::string text = status.open() ? "open" : "closed";
+  if (!status.has_max_deletes_per_second()) {
+    absl::StrAppend(&text, ", no limit");
+  } else if (status.max_deletes_per_second() == 0) {
+    absl::StrAppend(&text, ", no deletes");
+  } else {
+    absl::StrAppend(&text, ", ", FormatRate(status.max_deletes_per_second()), "/s");
+  }
+  if (status.has_next_start()) {
+    return absl::StrCat(text, " before ", TimeText(ToTime(status.next_start())));
+  }
+  return status.has_next_change()
+             ? absl::StrCat(text, " until ", TimeText(ToTime(status.next_change())))
+             : text;
+}
+
+// "closed, no deletes before ...", and whether the windows of the next week suffice.
+std::string WindowStatusText(const v1::WindowStatus& status) {
+  const std::string deletable = status.has_deletable_items() ? FormatCount(status.deletable_items())
+                                                             : std::string("any number");
+  return absl::StrCat(WindowsNow(status), "\n", status.suffices() ? "enough" : "NOT ENOUGH", ": ",
+                      FormatCount(status.due_items()), " due within 7 days, ", deletable,
+                      " can be deleted");
+}
+
 void AddHolds(const v1::ContainerExpiryStatus& status, Fields& fields) {
   fields.emplace_back("held back by", HoldsText(status.holds()));
   if (status.has_held_until()) {
     fields.emplace_back("until", TimeText(ToTime(status.held_until())));
   }
+  if (status.has_windows()) fields.emplace_back("windows", WindowStatusText(status.windows()));
   if (status.has_hold_counts()) {
     fields.emplace_back("holds", HoldCountsText(status.container(), status.hold_counts()));
   }

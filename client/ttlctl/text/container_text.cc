@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/ttlctl/input/duration_text.h"
+#include "client/ttlctl/input/windows_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/shell_word.h"
 #include "client/ttlctl/text/table.h"
@@ -43,6 +44,19 @@ std::string BrakeText(const v1::PolicyBrake& brake) {
   return absl::StrCat("more than ", absl::StrJoin(limits, " or "),
                       " due by one change; releases after ",
                       FormatSpan(ToDuration(brake.release_after())));
+}
+
+// One window a line, then what applies while none is open.
+std::string DescribeWindows(const v1::DeleteWindows& windows) {
+  std::string text;
+  for (const v1::DeleteWindow& window : windows.windows()) {
+    absl::StrAppend(&text, WindowText(window), "\n");
+  }
+  const double outside = windows.max_deletes_per_second_outside();
+  const std::string rate =
+      outside == 0 ? "no deletes" : absl::StrCat("deletes ", FormatRate(outside), "/s");
+  return absl::StrCat(text, "outside ", rate, "; time zone ",
+                      windows.time_zone().empty() ? "UTC" : windows.time_zone());
 }
 
 std::string ThroughputText(const v1::DeletePolicy& policy) {
@@ -114,6 +128,7 @@ std::string ContainerText(const v1::Container& container) {
         absl::StrCat(FormatRate(policy.request_units_per_delete()), " until the store says it"));
   }
   if (policy.has_brake()) fields.emplace_back("brake", BrakeText(policy.brake()));
+  if (policy.has_windows()) fields.emplace_back("windows", DescribeWindows(policy.windows()));
   if (container.show_held()) fields.emplace_back("held items", "stay visible when they expire");
   if (container.requires_holds()) {
     fields.emplace_back("requires holds", "nothing is deleted while they may be incomplete");

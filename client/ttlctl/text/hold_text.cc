@@ -56,6 +56,8 @@ std::string HoldText(int hold) {
       return "held";
     case v1::DELETE_HOLD_HOLDS_IN_DOUBT:
       return "holds may be missing";
+    case v1::DELETE_HOLD_WINDOW:
+      return "outside of windows";
     default:
       return absl::StrCat("reason ", hold, " (newer than this ttlctl)");
   }

@@ -73,7 +73,7 @@ class Reader {
       case v1::DELETE_OUTCOME_DELETED:
         ++answers_.record.tally.deleted;
         if (item.due_time >= kFirstSoundTime) {
-          answers_.record.lateness.Add(now_ - absl::FromUnixSeconds(item.due_time));
+          answers_.record.lateness.Add(LatenessOf(absl::FromUnixSeconds(item.due_time)));
         }
         Report(item, DeleteReport::Kind::kGone);
         return;
@@ -162,6 +162,10 @@ class Reader {
     DeleteReport& report = Report(item, DeleteReport::Kind::kRetryLater);
     TryAgain(item, reason, report);
     NoteFailure(item, report.error);
+  }
+
+  absl::Duration LatenessOf(absl::Time due_time) const {
+    return terms_.allowed.has_value() ? terms_.allowed->Since(due_time) : now_ - due_time;
   }
 
   // Counts a failed attempt and sets the growing delay.

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "service/core/item.h"
 #include "service/core/state/published_sweep.h"
+#include "service/core/windows/allowed_time.h"
 #include "service/storage/expiry_index.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
@@ -43,6 +44,8 @@ struct AnswerTerms {
   std::optional<int64_t> default_ttl = std::nullopt;  // of the container
   bool knows_expire_at = true;                        // whether the store does
   absl::Time now;                                     // the time items are judged by
+  // What counts as late, from the oldest item to `now`; absent: all of the time.
+  std::optional<AllowedTime> allowed = std::nullopt;
 };
 
 // Interprets the store's answer to `request`, which deletes `items`. Retry times count from
@@ -62,8 +65,9 @@ struct AnswerTerms {
 // Failed attempts are retried with growing delay (RetryDelay). So every answer that leaves an item
 // in place defers its next attempt.
 //
-// Lateness is the time from when an item became due to `terms.now`; items due before
-// kFirstSoundTime are not counted. Pure.
+// Lateness is the time from when an item became due to `terms.now`, without the time in which the
+// windows of the container allowed no deletes; items due before kFirstSoundTime are not counted.
+// Pure.
 //
 // REQUIRES: ValidateAnswer().ok()
 StoreAnswers ReadAnswers(const std::vector<DueItem>& items, const v1::DeleteItemsRequest& request,

@@ -94,6 +94,16 @@ void LogDeletes(const DeleteCall& call, const v1::DeleteItemsResponse& response,
   }
 }
 
+// What AnswerTerms needs to know of the windows of `container`; absent if it has none.
+std::optional<AllowedTime> AllowedSince(const Container& container,
+                                        const std::vector<DueItem>& items, absl::Time now) {
+  if (!container.settings.windows.has_value()) return std::nullopt;
+  const auto oldest =
+      std::min_element(items.begin(), items.end(),
+                       [](const DueItem& a, const DueItem& b) { return a.due_time < b.due_time; });
+  return AllowedTime(container.settings.windows, absl::FromUnixSeconds(oldest->due_time), now);
+}
+
 BatchAnswer ToBatchAnswer(const DeleteCall& call, const DeleteTally& tally, const Moment& now) {
   const v1::DeleteItemsResponse& response = *call.response;
   BatchAnswer answer = {.items = static_cast<int64_t>(call.batch.items.size()),
@@ -175,11 +185,14 @@ void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, cons
   };
   const bool in_doubt =
       store_.TakeOutcomes(call.batch.items, response, storage_.StoreEpoch(), is_tracked, now);
-  StoreAnswers answers = ReadAnswers(call.batch.items, call.batch.request, response,
-                                     {.believe_not_found = !in_doubt,
-                                      .default_ttl = container.settings.policy.default_ttl,
-                                      .knows_expire_at = store_.state().knows_expire_at(),
-                                      .now = store_.JudgeTime(now)});
+  const absl::Time judged_at = store_.JudgeTime(now);
+  StoreAnswers answers =
+      ReadAnswers(call.batch.items, call.batch.request, response,
+                  {.believe_not_found = !in_doubt,
+                   .default_ttl = container.settings.policy.default_ttl,
+                   .knows_expire_at = store_.state().knows_expire_at(),
+                   .now = judged_at,
+                   .allowed = AllowedSince(container, call.batch.items, judged_at)});
   store_.TakeAnswer(response, call.sent, now);
   kept.suspects.Clear(call.batch.items);
   const DeleteTally& tally = answers.record.tally;

@@ -18,6 +18,7 @@
 #include "service/core/adoption.h"
 #include "service/core/delete_holds.h"
 #include "service/core/delete_rates.h"
+#include "service/core/windows/window_view.h"
 #include "spdlog/spdlog.h"
 
 // A step of the sweeper is: commit the outcomes of calls that have ended; wake the containers in
@@ -40,7 +41,8 @@
 //
 // Items under a hold on their key or partition are moved out of the families that are scanned,
 // once, so that no later slice meets them; housekeeping puts them back when the hold has ended. A
-// container that is held as a whole is like one that is paused.
+// container that is held as a whole is like one that is paused. One that its windows close sleeps
+// until they open.
 //
 // Every path either sends, in which case the end of the call wakes the container, or names the time
 // of the next slice. Whatever may change earlier wakes it: commits through DueChanges, a step of
@@ -286,9 +288,13 @@ bool Sweeper::MaySend(const Slice& slice, bool entered, const Moment& now) {
   const Container& container = *slice.container;
   ContainerPace& pace = slice.pacing.pace;
   const std::optional<double> limit_of_all = parts_.levers.limit().Get();
-  const DeleteRates rates = ComputeDeleteRates(
-      container.settings, options_.container_max_deletes_per_second, limit_of_all,
-      parts_.usage.RequestRate(container.number, now.steady), pace.learned_cost());
+  const DeleteRates rates =
+      ComputeDeleteRates(container.settings, options_.container_max_deletes_per_second,
+                         limit_of_all, parts_.usage.RequestRate(container.number, now.steady),
+                         pace.learned_cost(), ViewWindows(container.settings.windows, now.time));
+  const absl::Duration until_open =
+      rates.windows_open.value_or(now.time.for_deletes) - now.time.for_deletes;
+  slice.pacing.windows_open = now.steady + std::min(until_open, kMaxSleep);
   pace.Update(rates.own_limit, rates.budget, now.steady);
   bucket_.SetRate(limit_of_all, now.steady);
   const std::vector<DeleteHold> holds = ComputeDeleteHolds({
@@ -434,7 +440,9 @@ int64_t Sweeper::MaxItems(const Slice& slice) const {
 
 Sweeper::NextSlice Sweeper::KeepUpIndex(const Slice& slice, const Moment& now, StepResult& step) {
   Pacing& pacing = slice.pacing;
-  absl::Duration again = now.steady + LongestWait(*slice.container);
+  absl::Duration again = pacing.windows_open > now.steady
+                             ? pacing.windows_open
+                             : now.steady + LongestWait(*slice.container);
   if (const absl::Duration held = pacing.pace.held_until(); held > now.steady) {
     again = std::min(again, held);
   }

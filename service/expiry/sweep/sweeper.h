@@ -127,6 +127,8 @@ class Sweeper {
     bool after_slow = false;  // as in DeleteCall
     PaceView posted;          // as published last
     int64_t wanted = 1;       // read the index only once there are tokens for this many deletes
+    // While the windows allow no deletes: when they do next, as far as the container may sleep.
+    absl::Duration windows_open = -absl::InfiniteDuration();
     absl::Duration next_upkeep = -absl::InfiniteDuration();
     absl::Duration upkeep_interval;
     absl::Duration next_full_scan;

@@ -14,6 +14,7 @@
 #include "service/base/status_macros.h"
 #include "service/base/time_text.h"
 #include "service/core/policy_effect.h"
+#include "service/rpc/mapping/window_mapping.h"
 
 namespace ttl {
 namespace {
@@ -111,6 +112,13 @@ const Field kFields[] = {
        TTL_ASSIGN_OR_RETURN(to.brake, ReadBrake(from.delete_policy().brake()));
        return absl::OkStatus();
      }},
+    {"delete_policy.windows",
+     [](const v1::Container& from, ContainerSettings& to) -> absl::Status {
+       to.windows.reset();
+       if (!from.delete_policy().has_windows()) return absl::OkStatus();
+       TTL_ASSIGN_OR_RETURN(to.windows, ReadWindows(from.delete_policy().windows()));
+       return absl::OkStatus();
+     }},
     {"show_held",
      [](const v1::Container& from, ContainerSettings& to) {
        to.show_held = from.show_held();
@@ -165,6 +173,7 @@ void WriteDeletePolicy(const ContainerSettings& settings, v1::DeletePolicy& poli
   if (settings.min_deletes_per_second != 0) {
     policy.set_min_deletes_per_second(settings.min_deletes_per_second);
   }
+  if (settings.windows.has_value()) *policy.mutable_windows() = ToProto(*settings.windows);
   if (!settings.brake.has_value()) return;
   const PolicyBrake& brake = *settings.brake;
   v1::PolicyBrake& proto = *policy.mutable_brake();
@@ -288,7 +297,8 @@ std::string Describe(const ContainerSettings& settings) {
                       " request_units_per_second=", OrAbsent(settings.request_units_per_second),
                       " request_units_per_delete=", OrAbsent(settings.request_units_per_delete),
                       " min_deletes_per_second=", settings.min_deletes_per_second,
-                      " brake=", Describe(settings.brake),
+                      " brake=", Describe(settings.brake), " windows=",
+                      settings.windows.has_value() ? Describe(*settings.windows) : "absent",
                       " show_held=", TrueOrFalse(settings.show_held),
                       " requires_holds=", TrueOrFalse(settings.requires_holds), "}");
 }

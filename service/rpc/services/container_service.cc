@@ -163,7 +163,7 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
   TTL_ASSIGN_OR_RETURN(const ContainerPtr present,
                        FindContainer(containers_, request.container().id()));
   TTL_ASSIGN_OR_RETURN(ContainerSettings settings, ApplyUpdate(update, *present));
-  TTL_RETURN_IF_ERROR(ValidateSettings(settings));
+  TTL_RETURN_IF_ERROR(ValidateChange(present->settings, settings));
   if (!request.force() && TakesIndexAway(present->settings, settings)) {
     TTL_RETURN_IF_ERROR(CheckNoHoldStands(*present, holds_.Counts(present->number).holds));
   }

@@ -16,6 +16,8 @@
 #include "service/core/delete_holds.h"
 #include "service/core/due_rules.h"
 #include "service/core/forecast.h"
+#include "service/core/windows/time_zone.h"
+#include "service/core/windows/window_clock.h"
 #include "service/rpc/mapping/container_mapping.h"
 #include "service/rpc/mapping/expiry_mapping.h"
 #include "service/rpc/mapping/forecast_query.h"
@@ -26,7 +28,9 @@
 #include "service/rpc/services/container_lookup.h"
 #include "service/rpc/status/container_status.h"
 #include "service/rpc/status/delete_explanation.h"
+#include "service/rpc/status/due_items.h"
 #include "service/rpc/status/health.h"
+#include "service/rpc/status/window_outlook.h"
 #include "service/transport/calls/method_table.h"
 #include "spdlog/spdlog.h"
 
@@ -94,10 +98,23 @@ Backlog SureBacklog(const ItemEstimate& due, int64_t not_in_it) {
   return backlog;
 }
 
+bool HasHold(const std::vector<DeleteHold>& holds, DeleteHold hold) {
+  return std::find(holds.begin(), holds.end(), hold) != holds.end();
+}
+
 void AddInDoubt(std::vector<DeleteHold>& holds) {
-  const bool has_it =
-      std::find(holds.begin(), holds.end(), DeleteHold::kHoldsInDoubt) != holds.end();
-  if (!has_it) holds.push_back(DeleteHold::kHoldsInDoubt);
+  if (!HasHold(holds, DeleteHold::kHoldsInDoubt)) holds.push_back(DeleteHold::kHoldsInDoubt);
+}
+
+// The rates of deletes until the last of `times`. Empty if the container has no windows, or if
+// nothing is deleted until something changes.
+std::vector<RateStep> UpcomingRates(const Container& container, const ExpiryView::Freedom& freedom,
+                                    absl::Span<const int64_t> times) {
+  const std::optional<DeleteWindows>& windows = container.settings.windows;
+  if (!windows.has_value() || !freedom.deletes_begin.has_value()) return {};
+  return WindowRates(WindowClock(*windows, FindTimeZone(windows->time_zone)),
+                     freedom.allowed_but_windows, *freedom.deletes_begin,
+                     absl::FromUnixSeconds(times.back()));
 }
 
 std::optional<Pause> PauseOf(const Containers& containers, const PauseTarget& target) {
@@ -219,6 +236,11 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   response.set_attempts(item->attempts);
   response.set_last_error(item->last_error);
   response.set_explanation(explanation.sentence);
+  const std::optional<absl::Time> next_start = freedom.windows.next_start;
+  if (HasHold(explanation.holds, DeleteHold::kWindow) && next_start.has_value()) {
+    absl::StrAppend(response.mutable_explanation(), " The windows allow deletes from ",
+                    TimeText(*next_start), " on.");
+  }
   if (!item_holds.ok()) {  // then the sweep keeps the item
     absl::StrAppend(response.mutable_explanation(), " Its holds cannot be read (",
                     TextOf(item_holds.status()), "), so it is kept.");
@@ -298,22 +320,12 @@ void ExpiryService::AddForecast(const Snapshot& snapshot, const Container& conta
       parts_.storage.tallies().ForecastOf(container.number, ExpiryMoments(policy, times),
                                           DueMoments(policy, container.replaced_policies, times));
   int64_t& due = tally.due[0].sum.items;
-  due = FreeDueItems(container, due, times[0]);
+  due = FreeDueItems(parts_.storage, container, due, times[0]);
   const ExpiryView::Freedom freedom = view_.FreedomButRetries(snapshot, container);
-  forecast.Add(container, tally, {freedom.allowed_per_second, freedom.deletes_begin});
-}
-
-// The histogram counts items that are set aside as due. The index, which does not, says whether
-// others are.
-int64_t ExpiryService::FreeDueItems(const Container& container, int64_t due,
-                                    int64_t now_seconds) const {
-  const int64_t set_aside = parts_.storage.holds().Counts(container.number).items_set_aside;
-  if (set_aside == 0) return due;
-  const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies,
-                                      absl::FromUnixSeconds(now_seconds));
-  const auto oldest = parts_.storage.expiry_index().OldestDueTime(container, rule, now_seconds);
-  const bool some_are_due = oldest.ok() && oldest->has_value();
-  return std::max<int64_t>(due - set_aside, some_are_due ? 1 : 0);
+  forecast.Add(container, tally,
+               {.per_second = freedom.allowed_per_second,
+                .begin = freedom.deletes_begin,
+                .rates = UpcomingRates(container, freedom, times)});
 }
 
 absl::Status ExpiryService::ListStuck(const v1::ListStuckItemsRequest& request,
@@ -470,16 +482,23 @@ v1::ContainerExpiryStatus ExpiryService::ContainerStatusAt(const Snapshot& snaps
   const TallyView tally = parts_.storage.tallies().View(container.number);
   const BacklogView backlog = BacklogAt(snapshot, container, tally, max_counted);
   const ExpiryView::Freedom freedom = view_.FreedomAt(snapshot, container);
-  return MakeContainerStatus({.container = container,
-                              .tally = tally,
-                              .backlog = backlog.known,
-                              .backlog_problem = backlog.problem,
-                              .sweep = freedom.sweep,
-                              .holds = freedom.holds,
-                              .rates = freedom.rates,
-                              .now = snapshot.clock.time.now,
-                              .failing_items = parts_.storage.tallies().Failing(container.number),
-                              .hold_counts = parts_.storage.holds().Counts(container.number)});
+  v1::ContainerExpiryStatus status =
+      MakeContainerStatus({.container = container,
+                           .tally = tally,
+                           .backlog = backlog.known,
+                           .backlog_problem = backlog.problem,
+                           .sweep = freedom.sweep,
+                           .holds = freedom.holds,
+                           .rates = freedom.rates,
+                           .now = snapshot.clock.time.now,
+                           .failing_items = parts_.storage.tallies().Failing(container.number),
+                           .hold_counts = parts_.storage.holds().Counts(container.number)});
+  if (container.settings.windows.has_value()) {
+    *status.mutable_windows() = MakeWindowStatus(
+        container, freedom.windows,
+        ComputeWindowOutlook(parts_.storage, container, freedom.rates, snapshot.clock.time.now));
+  }
+  return status;
 }
 
 ExpiryService::BacklogView ExpiryService::BacklogAt(const Snapshot& snapshot,

@@ -105,8 +105,6 @@ class ExpiryService final : public RpcService {
                                               int64_t max_counted) const;
   void AddForecast(const Snapshot& snapshot, const Container& container,
                    absl::Span<const int64_t> times, Forecast& forecast) const;
-  // How many of `due` items by the histogram are not set aside; at least one if the index has one.
-  int64_t FreeDueItems(const Container& container, int64_t due, int64_t now_seconds) const;
   BacklogView BacklogAt(const Snapshot& snapshot, const Container& container,
                         const TallyView& tally, int64_t max_counted) const;
 

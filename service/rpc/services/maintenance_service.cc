@@ -184,7 +184,7 @@ absl::StatusOr<MessageSource<v1::PreviewContainerResponse>> MaintenanceService::
   const std::string& id = request.container().id();
   TTL_ASSIGN_OR_RETURN(const ContainerSettings settings, ReadSettings(request.container()));
   TTL_RETURN_IF_ERROR(ValidateContainerId(id));
-  TTL_RETURN_IF_ERROR(ValidateSettings(settings));
+  TTL_RETURN_IF_ERROR(ValidateChange(ContainerSettings(), settings));
   if (parts_.storage.containers().Find(id) != nullptr) {
     return MakeError(Reason::kContainerExists,
                      absl::StrCat("container \"", id, "\" already exists"), {{"container", id}});

@@ -103,6 +103,8 @@ absl::string_view Describe(DeleteHold hold) {
       return "a hold covers all items of the container";
     case DeleteHold::kHoldsInDoubt:
       return "holds are not known to be complete, or cannot be read";
+    case DeleteHold::kWindow:
+      return "the windows of the container allow no deletes now";
   }
   return "of an unknown reason";
 }

@@ -44,9 +44,12 @@ ExpiryView::Freedom ExpiryView::Compute(const Snapshot& snapshot, const Containe
     used = parts_.usage.RequestRate(container.number, *snapshot.steady);
   }
   const PaceView& pace = freedom.sweep.pace;
-  freedom.rates = ComputeDeleteRates(container.settings, parts_.container_max_deletes_per_second,
-                                     snapshot.limit_per_second, used, pace.learned_cost);
+  freedom.windows = ViewWindows(container.settings.windows, snapshot.clock.time);
+  freedom.rates =
+      ComputeDeleteRates(container.settings, parts_.container_max_deletes_per_second,
+                         snapshot.limit_per_second, used, pace.learned_cost, freedom.windows);
   freedom.allowed_per_second = freedom.rates.Allowed(pace.bearable_per_second);
+  freedom.allowed_but_windows = freedom.rates.AllowedButWindows(pace.bearable_per_second);
   const StorageFacts storage = parts_.storage.FactsForDeletes(container.number);
   const HoldInputs inputs = {
       .container = container,

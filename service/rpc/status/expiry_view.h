@@ -15,6 +15,7 @@
 #include "service/core/state/published_sweep.h"
 #include "service/core/state/store_trust.h"
 #include "service/core/state/usage_meter.h"
+#include "service/core/windows/window_view.h"
 #include "service/storage/storage.h"
 
 namespace ttl {
@@ -50,11 +51,14 @@ class ExpiryView {
   // The limits and holds of deletes in one container.
   struct Freedom {
     ContainerSweepView sweep;
+    WindowView windows;
     DeleteRates rates;
     std::vector<DeleteHold> holds;
     std::optional<absl::Time> deletes_begin;  // see DeletesBegin()
     // The least of limit, budget and the rate that the store accepts; absent: no limit.
     std::optional<double> allowed_per_second;
+    // The same as if the container had no windows.
+    std::optional<double> allowed_but_windows;
   };
 
   explicit ExpiryView(const Parts& parts) : parts_(parts) {}

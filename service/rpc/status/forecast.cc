@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "service/base/proto_time.h"
 #include "service/core/adoption.h"
 #include "service/core/delete_rates.h"
-#include "service/core/forecast.h"
 
 namespace ttl {
 namespace {
@@ -82,8 +82,10 @@ Forecast::End Forecast::EndAt(const std::vector<int64_t>& due, const Pace& pace)
   if (due[0] == 0) return {};
   if (!pace.begin.has_value()) return {v1::BACKLOG_END_HELD};
   if (!pace.per_second.has_value()) return {v1::BACKLOG_END_UNLIMITED};
-  const std::optional<int64_t> end =
-      FindBacklogEnd(times_, due, *pace.per_second, absl::ToUnixSeconds(*pace.begin));
+  const RateStep present = {absl::ToUnixSeconds(*pace.begin), *pace.per_second};
+  const std::optional<int64_t> end = FindBacklogEnd(
+      times_, due,
+      pace.rates.empty() ? absl::MakeConstSpan(&present, 1) : absl::MakeConstSpan(pace.rates));
   if (!end.has_value()) return {v1::BACKLOG_END_AFTER_FORECAST};
   return {v1::BACKLOG_END_AT_TIME, *end};
 }

@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "service/core/container.h"
+#include "service/core/forecast.h"
 #include "service/core/item_histogram.h"
 #include "service/storage/storage.h"
 #include "ttl/v1/expiry_service.pb.h"
@@ -20,6 +21,7 @@ class Forecast {
   struct Pace {
     std::optional<double> per_second;  // absent: no limit
     std::optional<absl::Time> begin;   // absent: nothing is deleted until something changes
+    std::vector<RateStep> rates = {};  // to come; empty: per_second from begin on
   };
 
   // `times`: now, then the end of each step, Unix seconds. `limit_of_all`: the limit on the deletes

@@ -7,6 +7,8 @@
 #include "service/base/quoted.h"
 #include "service/core/delete_holds.h"
 #include "service/core/due_rules.h"
+#include "service/core/windows/allowed_time.h"
+#include "service/core/windows/time_zone.h"
 #include "service/rpc/status/delete_explanation.h"
 
 namespace ttl {
@@ -36,6 +38,21 @@ void ReplaceRange(const std::string& first, const std::string& last, Set found, 
   all.merge(found);
 }
 
+// The first sentences of `by_container`, and one for the rest: `more`, their number, `than_named`.
+std::vector<std::string> FirstOf(const std::map<std::string, std::string>& by_container,
+                                 absl::string_view more, absl::string_view than_named) {
+  std::vector<std::string> sentences;
+  for (const auto& [container, sentence] : by_container) {
+    if (sentences.size() == OverdueWatch::kMaxReasons) {
+      sentences.push_back(
+          absl::StrCat(more, by_container.size() - OverdueWatch::kMaxReasons, than_named));
+      break;
+    }
+    sentences.push_back(sentence);
+  }
+  return sentences;
+}
+
 }  // namespace
 
 void OverdueWatch::RunOnce() {
@@ -47,14 +64,18 @@ void OverdueWatch::RunOnce() {
   last_looked_at_ = containers.size() < kContainersPerStep ? "" : containers.back()->id;
   std::map<std::string, std::string> found;
   std::set<std::string> in_doubt;
+  std::map<std::string, std::string> zones;
   for (const ContainerPtr& container : containers) {
     std::string reason = ReasonOf(snapshot, *container);
     if (!reason.empty()) found.emplace(container->id, std::move(reason));
     if (parts_.storage.holds().AreInDoubt(*container)) in_doubt.insert(container->id);
+    std::string zone = MissingZoneOf(*container);
+    if (!zone.empty()) zones.emplace(container->id, std::move(zone));
   }
   MutexLock lock(mutex_);
   ReplaceRange(first, last_looked_at_, std::move(found), reasons_);
   ReplaceRange(first, last_looked_at_, std::move(in_doubt), in_doubt_);
+  ReplaceRange(first, last_looked_at_, std::move(zones), zones_);
 }
 
 size_t OverdueWatch::count() const {
@@ -64,16 +85,12 @@ size_t OverdueWatch::count() const {
 
 std::vector<std::string> OverdueWatch::Reasons() const {
   MutexLock lock(mutex_);
-  std::vector<std::string> reasons;
-  for (const auto& [container, reason] : reasons_) {
-    if (reasons.size() == kMaxReasons) {
-      reasons.push_back(absl::StrCat("Deletes of ", reasons_.size() - kMaxReasons,
-                                     " more containers make no progress."));
-      break;
-    }
-    reasons.push_back(reason);
-  }
-  return reasons;
+  return FirstOf(reasons_, "Deletes of ", " more containers make no progress.");
+}
+
+std::vector<std::string> OverdueWatch::MissingZones() const {
+  MutexLock lock(mutex_);
+  return FirstOf(zones_, "The time zones of ", " more containers cannot be loaded.");
 }
 
 std::vector<std::string> OverdueWatch::HoldsInDoubt() const {
@@ -113,11 +130,24 @@ std::string OverdueWatch::ReasonOf(const ExpiryView::Snapshot& snapshot,
   if (silence < kNoSuccess || IsHeldOnPurpose(freedom)) return "";
   const auto oldest = index.OldestDueTime(container, rule, absl::ToUnixSeconds(now));
   if (!oldest.ok() || !oldest->has_value() || **oldest > latest) return "";
+  const absl::Time due = absl::FromUnixSeconds(**oldest);
+  const absl::Time last_success = now - silence;
+  const AllowedTime allowed(container.settings.windows, std::min(due, last_success), now);
+  if (allowed.Since(due) < kOverdue || allowed.Since(last_success) < kNoSuccess) return "";
   return absl::StrCat("Deletes of container ", Quoted(container.id, kMaxContainerIdBytes),
-                      " make no progress: an item has been due for ",
-                      Span(now - absl::FromUnixSeconds(**oldest)), ", no delete has succeeded for ",
-                      Span(silence), freedom.holds.empty() ? "" : ", held back because ",
+                      " make no progress: an item has been due for ", Span(now - due),
+                      ", no delete has succeeded for ", Span(silence),
+                      freedom.holds.empty() ? "" : ", held back because ",
                       DescribeHolds(freedom.holds), ".");
+}
+
+std::string OverdueWatch::MissingZoneOf(const Container& container) {
+  const std::optional<DeleteWindows>& windows = container.settings.windows;
+  if (!windows.has_value() || FindTimeZone(windows->time_zone).has_value()) return "";
+  return absl::StrCat("The time zone ", ShownTimeZone(windows->time_zone),
+                      " of the windows of container ", Quoted(container.id, kMaxContainerIdBytes),
+                      " cannot be loaded, so the smallest rate of the windows applies at all "
+                      "times: install the package tzdata.");
 }
 
 }  // namespace ttl

@@ -17,9 +17,11 @@
 namespace ttl {
 
 // Finds containers whose deletes make no progress: an item has been due for kOverdue, no operator
-// or policy holds it back, and no delete has succeeded for kNoSuccess. Computed outside of the
-// sweeper, so that a sweeper that makes no progress is noticed. Finds those whose holds are in
-// doubt, too. Thread-safe, except that only one thread may call RunOnce().
+// or policy holds it back, and no delete has succeeded for kNoSuccess. Time in which the windows of
+// the container allow no deletes does not count (core/windows/allowed_time.h). Computed outside of
+// the sweeper, so that a sweeper that makes no progress is noticed. Finds those whose holds are in
+// doubt, and those whose time zone cannot be loaded, too. Thread-safe, except that only one thread
+// may call RunOnce().
 class OverdueWatch {
  public:
   static constexpr absl::Duration kOverdue = absl::Minutes(15);
@@ -43,9 +45,14 @@ class OverdueWatch {
   // The same for the containers whose holds are in doubt, with the command that ends it.
   std::vector<std::string> HoldsInDoubt() const;
 
+  // The same for the containers whose windows have a time zone that cannot be loaded.
+  std::vector<std::string> MissingZones() const;
+
  private:
   // Why deletes of the container make no progress; empty if they do.
   std::string ReasonOf(const ExpiryView::Snapshot& snapshot, const Container& container) const;
+  // Why the windows of the container are not known; empty if they are, or if it has none.
+  static std::string MissingZoneOf(const Container& container);
 
   const ExpiryView::Parts parts_;
   const ExpiryView view_;
@@ -55,6 +62,7 @@ class OverdueWatch {
   mutable Mutex mutex_;
   std::map<std::string, std::string> reasons_ ABSL_GUARDED_BY(mutex_);  // by container
   std::set<std::string> in_doubt_ ABSL_GUARDED_BY(mutex_);              // containers
+  std::map<std::string, std::string> zones_ ABSL_GUARDED_BY(mutex_);    // missing, by container
 };
 
 }  // namespace ttl

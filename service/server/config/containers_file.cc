@@ -15,6 +15,7 @@
 #include "service/base/reason.h"
 #include "service/base/small_file.h"
 #include "service/base/status_macros.h"
+#include "service/core/windows/window_text.h"
 
 namespace ttl {
 namespace {
@@ -31,6 +32,24 @@ absl::string_view Name(IndexingMode mode) {
       return "NONE";
   }
   return "CONSISTENT";
+}
+
+// Adds the normal form of `windows`.
+void AddWindows(const DeleteWindows& windows, std::vector<std::string>& parts) {
+  for (const DeleteWindow& window : windows.windows) {
+    parts.push_back(absl::StrCat("window=", absl::StrJoin(DayNames(window.days), ","), "@",
+                                 TimeOfDayText(window.start), "-", TimeOfDayText(window.end)));
+    if (window.max_deletes_per_second.has_value()) {
+      absl::StrAppendFormat(&parts.back(), "@%.17g", *window.max_deletes_per_second);
+    }
+  }
+  if (!windows.time_zone.empty()) {
+    parts.push_back(absl::StrCat("windows.time_zone=", windows.time_zone));
+  }
+  if (windows.max_deletes_per_second_outside != 0) {
+    parts.push_back(absl::StrFormat("windows.max_deletes_per_second_outside=%.17g",
+                                    windows.max_deletes_per_second_outside));
+  }
 }
 
 // Applies one entry. Returns the outcome, for the log.
@@ -128,6 +147,7 @@ std::string NormalForm(const ContainerEntry& entry) {
       parts.push_back(absl::StrCat("brake.release_after_seconds=", brake->release_after_seconds));
     }
   }
+  if (settings.windows.has_value()) AddWindows(*settings.windows, parts);
   if (settings.show_held) parts.push_back("show_held=true");
   if (settings.requires_holds) parts.push_back("holds=true");
   return absl::StrJoin(parts, " ");

@@ -15,6 +15,7 @@
 #include "service/core/adoption.h"
 #include "service/core/due_rules.h"
 #include "service/core/forecast.h"
+#include "service/rpc/status/window_outlook.h"
 #include "service/server/metrics/metric_catalog.h"
 #include "ttl/v1/expiry_service.pb.h"
 
@@ -135,6 +136,17 @@ void AddPace(const ExpiryView::Freedom& freedom, const std::string& label, Metri
   sheet.Set(metric::kRequestUnits, provisioned, {label, "provisioned"});
   sheet.Set(metric::kRequestUnits, freedom.rates.budget->used_by_requests.value_or(provisioned),
             {label, "used"});
+}
+
+void AddWindows(const WindowOutlook& outlook, const WindowView& view, const std::string& label,
+                MetricSheet& sheet) {
+  const double deletable = outlook.deletable_items.has_value()
+                               ? static_cast<double>(*outlook.deletable_items)
+                               : std::numeric_limits<double>::infinity();
+  sheet.Set(metric::kWindowsDeletable, deletable, {label});
+  sheet.Set(metric::kWindowsDue, outlook.due_items, {label});
+  sheet.Set(metric::kWindowsNextStart,
+            absl::ToUnixSeconds(view.next_start.value_or(absl::UnixEpoch())), {label});
 }
 
 void AddStore(const StoreView& store, MetricSheet& sheet) {
@@ -305,6 +317,11 @@ void ExpiryMetrics::AddNamed(const ExpiryView::Snapshot& snapshot, const Contain
           parts_.storage.holds().Counts(container.number), std::move(freedom.sweep.deletes)},
          sheet);
   AddPace(freedom, label, sheet);
+  if (container.settings.windows.has_value()) {
+    AddWindows(
+        ComputeWindowOutlook(parts_.storage, container, freedom.rates, snapshot.clock.time.now),
+        freedom.windows, label, sheet);
+  }
 }
 
 }  // namespace ttl

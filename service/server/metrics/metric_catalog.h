@@ -21,8 +21,9 @@ inline constexpr MetricInfo kOldestDueAge = {
     "ttl_sidecar_delete_hold says why."};
 inline constexpr MetricInfo kLateness = {
     "ttl_sidecar_delete_lateness_seconds", MetricType::Histogram, "container",
-    "Time from when an item became due to its delete. Expired items are hidden at once in any "
-    "case; lateness only concerns the space of the store."};
+    "Time from when an item became due to its delete, without the time in which the windows of the "
+    "container allowed no deletes. Expired items are hidden at once in any case; lateness only "
+    "concerns the space of the store."};
 inline constexpr MetricInfo kBacklog = {
     "ttl_sidecar_backlog_items", MetricType::Gauge, "container",
     "Items that are due and not deleted, estimated from counts by time: exact unless the items of "
@@ -78,6 +79,18 @@ inline constexpr MetricInfo kItemsSetAside = {
     "ttl_sidecar_items_set_aside", MetricType::Gauge, "container",
     "Due items that are not deleted because a hold covers them, as far as deletes have come to "
     "them. They are not part of the backlog. Items of a container that is held as a whole are."};
+inline constexpr MetricInfo kWindowsDeletable = {
+    "ttl_sidecar_windows_deletable_items", MetricType::Gauge, "container",
+    "Maximum number of deletes in the next seven days by the windows of a container and the limits "
+    "(service/windows.md). +Inf: no limit. This and the next two only of containers with windows "
+    "that are not counted under \"other\"."};
+inline constexpr MetricInfo kWindowsDue = {
+    "ttl_sidecar_windows_due_items", MetricType::Gauge, "container",
+    "Items that are due, and those that become due within seven days if nothing is written. More "
+    "than ttl_sidecar_windows_deletable_items cannot be deleted by then."};
+inline constexpr MetricInfo kWindowsNextStart = {
+    "ttl_sidecar_windows_next_start_timestamp_seconds", MetricType::Gauge, "container",
+    "When the windows of the container allow deletes next; 0 if they do now, or never do."};
 inline constexpr MetricInfo kPaused = {
     "ttl_sidecar_deletes_paused", MetricType::Gauge, "",
     "1 while an operator has paused the deletes of all containers."};

@@ -235,7 +235,22 @@ const HOLDS = {
     commands: [["Once they are placed again",
       `ttlctl holds accept ${idArguments(container.container)}`]],
   })],
+  DELETE_HOLD_WINDOW: ["outside of windows", (container) => ({
+    note: windowsNote(container.windows),
+  })],
 };
+
+// When the windows of a container allow deletes next, and whether those to come suffice.
+function windowsNote(windows) {
+  if (windows === undefined) return undefined;
+  if (windows.problem) return shownText(windows.problem);
+  const next = windows.next_start === undefined ? "The windows never allow deletes." :
+      `Deletes go on at ${timeText(windows.next_start)}.`;
+  if (windows.suffices) return next;
+  return `${next} Not enough: within 7 days ` +
+      `${plural(windows.due_items, "item is", "items are")} due and ` +
+      `${countText(windows.deletable_items)} can be deleted.`;
+}
 
 // --- Holds on items ---
 

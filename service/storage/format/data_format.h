@@ -19,8 +19,10 @@ inline constexpr int64_t kFirstDataFormat = 1;
 inline constexpr int64_t kExpireAtDataFormat = 2;
 // There may be holds, and containers that ask for them; an older program would delete held items.
 inline constexpr int64_t kHoldsDataFormat = 3;
+// Containers may have windows, outside of which an older program would delete. 4 is that of feeds.
+inline constexpr int64_t kWindowsDataFormat = 5;
 // The newest version that this program knows.
-inline constexpr int64_t kNewestDataFormat = kHoldsDataFormat;
+inline constexpr int64_t kNewestDataFormat = kWindowsDataFormat;
 
 }  // namespace ttl
 

@@ -68,6 +68,38 @@ PolicyBrake FromRecord(const storage::v1::BrakeRecord& record) {
   return brake;
 }
 
+storage::v1::DeleteWindowsRecord ToRecord(const DeleteWindows& windows) {
+  storage::v1::DeleteWindowsRecord record;
+  for (const DeleteWindow& window : windows.windows) {
+    storage::v1::DeleteWindowRecord& added = *record.add_windows();
+    added.set_days(window.days);
+    added.set_start_minute(window.start);
+    added.set_end_minute(window.end);
+    if (const auto rate = window.max_deletes_per_second) added.set_max_deletes_per_second(*rate);
+  }
+  record.set_time_zone(windows.time_zone);
+  record.set_max_deletes_per_second_outside(windows.max_deletes_per_second_outside);
+  return record;
+}
+
+DeleteWindows FromRecord(const storage::v1::DeleteWindowsRecord& record) {
+  DeleteWindows windows;
+  for (const storage::v1::DeleteWindowRecord& stored : record.windows()) {
+    DeleteWindow& window = windows.windows.emplace_back();
+    // What does not fit is damage, and is found by ValidateWindows().
+    window.days =
+        static_cast<uint8_t>(stored.days() <= DeleteWindow::kEveryDay ? stored.days() : 0);
+    window.start = static_cast<int>(stored.start_minute());
+    window.end = static_cast<int>(stored.end_minute());
+    if (stored.has_max_deletes_per_second()) {
+      window.max_deletes_per_second = stored.max_deletes_per_second();
+    }
+  }
+  windows.time_zone = record.time_zone();
+  windows.max_deletes_per_second_outside = record.max_deletes_per_second_outside();
+  return windows;
+}
+
 storage::v1::ReplacedPolicyRecord ToRecord(const ReplacedPolicy& replaced) {
   storage::v1::ReplacedPolicyRecord record;
   *record.mutable_policy() = ToRecord(replaced.policy);
@@ -116,6 +148,9 @@ void FillRecord(const ContainerSettings& settings, storage::v1::ContainerRecord&
     record.set_min_deletes_per_second(settings.min_deletes_per_second);
   }
   if (settings.brake.has_value()) *record.mutable_brake() = ToRecord(*settings.brake);
+  if (settings.windows.has_value()) {
+    *record.mutable_delete_windows() = ToRecord(*settings.windows);
+  }
   record.set_show_held(settings.show_held);
   record.set_requires_holds(settings.requires_holds);
 }
@@ -135,6 +170,7 @@ absl::StatusOr<ContainerSettings> SettingsFromRecord(const storage::v1::Containe
   }
   settings.min_deletes_per_second = record.min_deletes_per_second();
   if (record.has_brake()) settings.brake = FromRecord(record.brake());
+  if (record.has_delete_windows()) settings.windows = FromRecord(record.delete_windows());
   settings.show_held = record.show_held();
   settings.requires_holds = record.requires_holds();
   // Settings are validated before they are stored; what does not pass is damage.

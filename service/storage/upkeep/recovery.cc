@@ -374,6 +374,10 @@ class RecordRepair {
       }
     }
     if (!holds_.empty()) needed = kHoldsDataFormat;
+    const bool has_windows = std::any_of(
+        containers_.begin(), containers_.end(),
+        [](const Container& container) { return container.settings.windows.has_value(); });
+    if (has_windows) needed = kWindowsDataFormat;
     TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> present, database_.DataFormat());
     if (needed > present.value_or(kFirstDataFormat)) {
       Change(MetaKey(kDataFormatFact), absl::StrCat(needed));

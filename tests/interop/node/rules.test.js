@@ -332,6 +332,32 @@ test('containers are created, changed, listed, watched and deleted', async (t) =
   await assertRefused(client.createContainer('salesdb/carts'), 'ALREADY_EXISTS', 'salesdb/carts');
 });
 
+test('windows hold deletes back until they open', async (t) => {
+  const { client } = await Sidecar.start(t);
+  const window = {
+    days: ['DAY_OF_WEEK_MONDAY', 'DAY_OF_WEEK_SUNDAY'],
+    start: '22:00',
+    end: '06:00',
+    maxDeletesPerSecond: 0,
+  };
+  await client.createContainer('c', {
+    defaultTtl: 60,
+    deletePolicy: { windows: { windows: [window], timeZone: 'Europe/Berlin' } },
+  });
+  const { windows } = (await client.getContainer('c')).deletePolicy;
+  assert.deepEqual([windows.windows[0].days, windows.timeZone], [window.days, 'Europe/Berlin']);
+  const { container } = await client.status('c');
+  assert.ok(container.holds.includes('DELETE_HOLD_WINDOW'));
+  assert.equal(container.windows.nextStart, undefined);
+  await assertRefused(
+    client.createContainer('d', {
+      deletePolicy: { windows: { windows: [window], timeZone: 'Europe/Atlantis' } },
+    }),
+    'INVALID_ARGUMENT',
+    'Europe/Atlantis',
+  );
+});
+
 test('pauses and usage show in the status', async (t) => {
   const { client } = await Sidecar.start(t);
   await client.createContainer('c', {

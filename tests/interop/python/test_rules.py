@@ -5,8 +5,8 @@ import pathlib
 import time
 
 from harness import PATIENCE, Code, SidecarTestCase, wait_until
-from ttl.v1 import item_pb2
-from ttl_sidecar import Check, Deletion, Item, TrackResult, UntrackResult, Visibility
+from ttl.v1 import container_pb2, expiry_service_pb2, item_pb2
+from ttl_sidecar import Check, Deletion, Item, SidecarError, TrackResult, UntrackResult, Visibility
 
 # Effective ttl by (default_ttl of the container, ttl of the item); None: never expires. Long
 # enough that a machine which stands still for seconds sees items live, too.
@@ -277,6 +277,24 @@ class Containers(SidecarTestCase):
         self.client.report_usage("c", 30, period=2.0, reporter="test")
         wait_until(lambda: self.client.status("c").container.budget.used_by_requests == 15,
                    "15 request units per second are in use")
+
+    def test_windows_hold_deletes_back_until_they_open(self):
+        self.client.create_container("c", 60, delete_policy={"windows": {
+            "windows": [{"days": ["DAY_OF_WEEK_MONDAY", 7], "start": "22:00", "end": "06:00",
+                         "max_deletes_per_second": 0}],
+            "time_zone": "Europe/Berlin"}})
+        windows = self.client.get_container("c").delete_policy.windows
+        self.assertEqual(list(windows.windows[0].days), [1, 7])
+        self.assertEqual(windows.time_zone, "Europe/Berlin")
+        status = self.client.status("c").container
+        self.assertIn(expiry_service_pb2.DELETE_HOLD_WINDOW, status.holds)
+        self.assertFalse(status.windows.HasField("next_start"))
+        windows.windows[0].ClearField("max_deletes_per_second")
+        windows.time_zone = "Europe/Atlantis"
+        changed = container_pb2.Container(id="c")
+        changed.delete_policy.windows.CopyFrom(windows)
+        with self.assertRaisesRegex(SidecarError, "Europe/Atlantis"):
+            self.client.update_container(changed, ["delete_policy.windows"])
 
     def test_watchers_see_a_snapshot_and_then_changes(self):
         self.client.create_container("c", 60)

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/input/container_change.h"
+#include "client/ttlctl/input/windows_text.h"
 #include "client/ttlctl/text/yaml/containers_file.h"
 #include "client/ttlctl/text/yaml/yaml_text.h"
 #include "client/ttlctl/ttlctl.h"
@@ -50,6 +51,12 @@ const char* const kEveryKey =
     "      request_units_per_delete: 2.5\n"
     "      min_deletes_per_second: 1\n"
     "      brake: {max_newly_due_items: 7, max_newly_due_percent: 5, release_after_seconds: 600}\n"
+    "      windows:\n"
+    "        windows:\n"
+    "          - {days: [sun, mon], start: 22:00, end: 06:00, max_deletes_per_second: 500}\n"
+    "          - {start: 12:00, end: 24:00}\n"
+    "        time_zone: Europe/Berlin\n"
+    "        max_deletes_per_second_outside: 0.5\n"
     "    show_held: true\n"
     "    holds: true\n";
 
@@ -67,6 +74,9 @@ TEST(ContainerChangeTest, EveryKeyOfTheFileArrivesInTheContainer) {
   EXPECT_EQ(policy.brake().max_newly_due_items(), 7);
   EXPECT_EQ(policy.brake().max_newly_due_percent(), 5);
   EXPECT_EQ(policy.brake().release_after().seconds(), 600);
+  EXPECT_EQ(WindowsText(policy.windows()), "mon,sun 22:00-06:00 500/s; 12:00-24:00");
+  EXPECT_EQ(policy.windows().time_zone(), "Europe/Berlin");
+  EXPECT_EQ(policy.windows().max_deletes_per_second_outside(), 0.5);
   EXPECT_TRUE(container.show_held());
   EXPECT_TRUE(container.requires_holds());
 }
@@ -92,6 +102,8 @@ TEST(ContainerChangeTest, EachFieldIsNamedWhenItAloneDiffers) {
        "delete_policy.brake none -> {items 0, percent none, release after 86400s}"},
       {"    delete_policy: {brake: {max_newly_due_percent: 0, release_after_seconds: 60}}\n",
        "delete_policy.brake none -> {items none, percent 0, release after 60s}"},
+      {"    delete_policy: {windows: {windows: [{start: '22:00', end: '06:00'}]}}\n",
+       "delete_policy.windows none -> {22:00-06:00, time zone UTC, outside 0/s}"},
       {"    show_held: true\n", "show_held false -> true"},
       {"    holds: true\n", "requires_holds false -> true"},
   };
@@ -393,6 +405,19 @@ std::optional<PolicyBrake> AnyBrake() {
   return brake;
 }
 
+std::optional<DeleteWindows> AnyWindows() {
+  DeleteWindows windows;
+  const int count = *rc::gen::inRange(1, 5);
+  for (int i = 0; i < count; ++i) {
+    windows.windows.push_back({static_cast<uint8_t>(*rc::gen::inRange(1, 128)),
+                               *rc::gen::inRange(0, 1440), *rc::gen::inRange(0, 1441),
+                               Maybe(AnyNumber)});
+  }
+  windows.time_zone = *rc::gen::element<std::string>("", "UTC", "America/New_York", "Etc/GMT+5");
+  if (*rc::gen::arbitrary<bool>()) windows.max_deletes_per_second_outside = AnyNumber();
+  return windows;
+}
+
 ContainerSettings AnySettings() {
   ContainerSettings settings;
   settings.policy.default_ttl =
@@ -405,6 +430,7 @@ ContainerSettings AnySettings() {
   settings.request_units_per_delete = Maybe(AnyNumber);
   if (*rc::gen::arbitrary<bool>()) settings.min_deletes_per_second = AnyNumber();
   if (*rc::gen::arbitrary<bool>()) settings.brake = AnyBrake();
+  if (*rc::gen::arbitrary<bool>()) settings.windows = AnyWindows();
   settings.show_held = *rc::gen::arbitrary<bool>();
   settings.requires_holds = *rc::gen::arbitrary<bool>();
   return settings;
@@ -467,6 +493,18 @@ TEST_F(ExportTest, IsAFileOfContainers) {
             "        max_newly_due_items: 7\n"
             "        max_newly_due_percent: 5\n"
             "        release_after_seconds: 600\n"
+            "      windows:\n"
+            "        windows:\n"
+            "          - days:\n"
+            "              - mon\n"
+            "              - sun\n"
+            "            start: \"22:00\"\n"
+            "            end: \"06:00\"\n"
+            "            max_deletes_per_second: 500\n"
+            "          - start: \"12:00\"\n"
+            "            end: \"24:00\"\n"
+            "        time_zone: Europe/Berlin\n"
+            "        max_deletes_per_second_outside: 0.5\n"
             "    show_held: true\n"
             "    holds: true\n"
             "  - id: \"on\"\n");

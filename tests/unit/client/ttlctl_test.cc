@@ -11,6 +11,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "client/ttlctl/input/windows_text.h"
 #include "nlohmann/json.hpp"
 #include "tests/testing/fake_sidecar.h"
 #include "tests/testing/reason_status.h"
@@ -252,6 +253,76 @@ TEST_F(TtlctlTest, ABrakeWithoutLimitsIsTakenOut) {
   const auto request = OnlyRequest<v1::UpdateContainerRequest>("UpdateContainer");
   EXPECT_THAT(request.update_mask().paths(), ElementsAre("delete_policy.brake"));
   EXPECT_FALSE(request.container().delete_policy().has_brake());
+}
+
+TEST_F(TtlctlTest, WindowsAreCreated) {
+  Run({"containers", "create", "c", "--windows", "mon-fri 22:00-06:00 500/s;sat,SUN 00:00-24:00",
+       "--windows-time-zone", "Europe/Berlin", "--max-deletes-per-second-outside", "5"});
+  const auto windows = OnlyRequest<v1::CreateContainerRequest>("CreateContainer")
+                           .container()
+                           .delete_policy()
+                           .windows();
+  EXPECT_EQ(WindowsText(windows), "mon-fri 22:00-06:00 500/s; sat,sun 00:00-24:00");
+  EXPECT_EQ(windows.windows(1).days(0), v1::DAY_OF_WEEK_SATURDAY);
+  EXPECT_EQ(windows.time_zone(), "Europe/Berlin");
+  EXPECT_EQ(windows.max_deletes_per_second_outside(), 5);
+}
+
+// A container with a window.
+v1::GetContainerResponse AtNight() {
+  v1::GetContainerResponse response;
+  response.mutable_container()->set_etag("e7");
+  v1::DeleteWindows& windows =
+      *response.mutable_container()->mutable_delete_policy()->mutable_windows();
+  windows.add_windows()->set_start("22:00");
+  windows.mutable_windows(0)->set_end("06:00");
+  windows.set_time_zone("Europe/Berlin");
+  windows.set_max_deletes_per_second_outside(5);
+  return response;
+}
+
+TEST_F(TtlctlTest, PartsOfWindowsAreSetOneByOne) {
+  const struct {
+    std::vector<std::string> options;
+    const char* want;
+  } kCases[] = {
+      {{"--windows", "01:00-02:00; fri-mon 03:00-04:00 0"},
+       "01:00-02:00; mon,fri-sun 03:00-04:00 0/s Europe/Berlin 5"},
+      {{"--windows-time-zone", "UTC"}, "22:00-06:00 UTC 5"},
+      {{"--max-deletes-per-second-outside", "none"}, "22:00-06:00 Europe/Berlin 0"},
+  };
+  for (const auto& c : kCases) {
+    sidecar_.Answer("GetContainer", AtNight());
+    std::vector<std::string> command = {"containers", "set", "c"};
+    command.insert(command.end(), c.options.begin(), c.options.end());
+    Run(command);
+    const auto request = sidecar_.Requests<v1::UpdateContainerRequest>("UpdateContainer").back();
+    EXPECT_THAT(request.update_mask().paths(), ElementsAre("delete_policy.windows"));
+    const v1::DeleteWindows& windows = request.container().delete_policy().windows();
+    EXPECT_EQ(absl::StrCat(WindowsText(windows), " ", windows.time_zone(), " ",
+                           windows.max_deletes_per_second_outside()),
+              c.want);
+    EXPECT_EQ(request.container().etag(), "e7") << "so that nobody else's change is overwritten";
+  }
+}
+
+TEST_F(TtlctlTest, NoneTakesAllWindowsOut) {
+  sidecar_.Answer("GetContainer", AtNight());
+  Run({"containers", "set", "c", "--windows", "none"});
+  const auto request = OnlyRequest<v1::UpdateContainerRequest>("UpdateContainer");
+  EXPECT_THAT(request.update_mask().paths(), ElementsAre("delete_policy.windows"));
+  EXPECT_FALSE(request.container().delete_policy().has_windows());
+}
+
+TEST_F(TtlctlTest, WindowsThatAreNoneAreUsageErrors) {
+  for (const char* text :
+       {"", "22:00", "22:00-25:00", "mon", "mon 22:00-", "monday 22:00-06:00", "22:00-06:00 fast",
+        "22:00-06:00 5 5", "22:00-06:00;", "mon-wed-fri 22:00-06:00"}) {
+    const Outcome outcome = Run({"containers", "set", "c", "--windows", text});
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << text;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("--windows"), HasSubstr("mon-fri 22:00-06:00")));
+  }
+  EXPECT_EQ(sidecar_.Calls("UpdateContainer"), 0);
 }
 
 TEST_F(TtlctlTest, ABrakeThatNeverHadALimitIsLeftToTheServerToRefuse) {

@@ -13,6 +13,7 @@
 #include "client/ttlctl/input/duration_text.h"
 #include "client/ttlctl/input/import_line.h"
 #include "client/ttlctl/input/key_text.h"
+#include "client/ttlctl/input/windows_text.h"
 #include "client/ttlctl/text/container_status_text.h"
 #include "client/ttlctl/text/container_text.h"
 #include "client/ttlctl/text/count_text.h"
@@ -411,6 +412,25 @@ TEST(ContainerTextTest, ThroughputAndBrakeAreShownIfSet) {
             HasSubstr("more than 1,000 items or 5 % due by one change; releases after 1d")));
 }
 
+TEST(ContainerTextTest, WindowsAreShownOneALine) {
+  v1::Container container;
+  EXPECT_THAT(ContainerText(container), Not(HasSubstr("windows")));
+  v1::DeleteWindows& windows = *container.mutable_delete_policy()->mutable_windows();
+  const auto parsed = WindowsFromText("sat,sun 00:00-24:00; mon-wed,fri 22:00-06:00 500");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  for (const v1::DeleteWindow& window : *parsed) {
+    *windows.add_windows() = window;
+  }
+  EXPECT_THAT(ContainerText(container),
+              HasSubstr("sat,sun 00:00-24:00\n"
+                        "             mon-wed,fri 22:00-06:00 500/s\n"
+                        "             outside no deletes; time zone UTC\n"));
+  windows.set_time_zone("Europe/Berlin");
+  windows.set_max_deletes_per_second_outside(0.5);
+  EXPECT_THAT(ContainerText(container),
+              HasSubstr("outside deletes 0.5/s; time zone Europe/Berlin\n"));
+}
+
 TEST(ItemTextTest, ItemWithoutExpiryNeverExpires) {
   v1::ItemView view;
   view.mutable_item()->set_id("a");
@@ -724,6 +744,38 @@ TEST(StatusTextTest, HoldsAreCountedAndWhatEndsTheirDoubtIsNamed) {
                         "ended are being put back\n"));
   status.add_holds(v1::DELETE_HOLD_HOLDS_IN_DOUBT);
   EXPECT_THAT(ContainerStatusText(status), HasSubstr("ttlctl holds accept c\n"));
+}
+
+TEST(StatusTextTest, WindowsSayWhenTheyOpenAndWhetherTheySuffice) {
+  v1::ContainerExpiryStatus status = StatusOf("c", 0);
+  status.add_holds(v1::DELETE_HOLD_WINDOW);
+  v1::WindowStatus& windows = *status.mutable_windows();
+  windows.set_max_deletes_per_second(0);
+  windows.mutable_next_start()->set_seconds(1000);
+  windows.mutable_next_change()->set_seconds(1000);
+  windows.set_deletable_items(1234);
+  windows.set_due_items(5678);
+  EXPECT_THAT(ContainerStatusText(status),
+              AllOf(HasSubstr("held back by  outside of windows\n"),
+                    HasSubstr("windows       closed, no deletes before 1970-01-01T00:16:40Z\n"
+                              "              NOT ENOUGH: 5,678 due within 7 days, 1,234 can be "
+                              "deleted\n")));
+  windows.set_open(true);
+  windows.set_max_deletes_per_second(0.5);
+  windows.clear_next_start();
+  windows.set_suffices(true);
+  windows.clear_deletable_items();
+  EXPECT_THAT(ContainerStatusText(status),
+              HasSubstr("windows       open, 0.5/s until 1970-01-01T00:16:40Z\n"
+                        "              enough: 5,678 due within 7 days, any number can be "
+                        "deleted\n"));
+  windows.clear_max_deletes_per_second();
+  windows.clear_next_change();
+  EXPECT_THAT(ContainerStatusText(status), HasSubstr("windows       open, no limit\n"));
+  windows.set_problem("this machine does not have the time zone \"X\"");
+  EXPECT_THAT(ContainerStatusText(status),
+              HasSubstr("PROBLEM: this machine does not have the time zone \"X\"; the smallest "
+                        "rate applies, 0/s\n"));
 }
 
 TEST(StatusTextTest, UsageThatIsNotReportedIsInCapitals) {

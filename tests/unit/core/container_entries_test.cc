@@ -42,6 +42,15 @@ containers:
         max_newly_due_items: 1000
         max_newly_due_percent: 5
         release_after_seconds: 7200
+      windows:
+        windows:
+          - days: [sun, Mon]
+            start: "22:00"
+            end: 06:00
+            max_deletes_per_second: 500
+          - {start: 00:00, end: 24:00}
+        time_zone: Europe/Berlin
+        max_deletes_per_second_outside: 0.5
     show_held: true
     holds: true
   - default_ttl: -1
@@ -57,6 +66,8 @@ containers:
   orders.settings.min_deletes_per_second = 0.25;
   orders.settings.brake = PolicyBrake{
       .max_newly_due_items = 1000, .max_newly_due_percent = 5, .release_after_seconds = 7200};
+  orders.settings.windows = DeleteWindows{
+      {{0x41, 22 * 60, 6 * 60, 500.0}, {0x7f, 0, 1440, std::nullopt}}, "Europe/Berlin", 0.5};
   orders.settings.show_held = true;
   orders.settings.requires_holds = true;
   ContainerEntry sessions = {.id = "sessions", .settings = {}};
@@ -177,6 +188,21 @@ TEST(ContainerEntriesTest, BadValueNamesFileLineContainerKeyAndValue) {
        "delete_policy.brake.release_after_seconds", "\"59\""},
       {"delete_policy: {brake: {release_after: 60}}", "delete_policy.brake",
        "unknown key \"release_after\""},
+      {"delete_policy: {windows: []}", "delete_policy.windows", "a list"},
+      {"delete_policy: {windows: {windows: 5}}", "delete_policy.windows.windows", "\"5\""},
+      {"delete_policy: {windows: {windows: [{start: 1:00, end: '02:00'}]}}",
+       "delete_policy.windows.windows[0].start", "\"1:00\""},
+      {"delete_policy: {windows: {windows: [{start: '01:00'}]}}",
+       "delete_policy.windows.windows[0]", "the key end is missing"},
+      {"delete_policy: {windows: {windows: [{start: '01:00', end: '02:00', days: mon}]}}",
+       "delete_policy.windows.windows[0].days", "\"mon\""},
+      {"delete_policy: {windows: {windows: [{start: '01:00', end: '02:00', days: [Monday]}]}}",
+       "delete_policy.windows.windows[0].days", "\"Monday\""},
+      {"delete_policy: {windows: {windows: [{start: '01:00', end: '02:00', rate: 5}]}}",
+       "delete_policy.windows.windows[0]", "unknown key \"rate\""},
+      {"delete_policy: {windows: {zone: UTC}}", "delete_policy.windows", "unknown key \"zone\""},
+      {"delete_policy: {windows: {max_deletes_per_second_outside: -1}}",
+       "delete_policy.windows.max_deletes_per_second_outside", "\"-1\""},
       {"delete_policy: {delay: 5}", "delete_policy", "unknown key \"delay\""},
       {"ttl: 60", "", "unknown key \"ttl\""},
       {"Default_TTL: 60", "", "unknown key \"Default_TTL\""},
@@ -238,6 +264,10 @@ TEST(ContainerEntriesTest, SettingsThatDoNotGoTogetherAreRefused) {
   } kCases[] = {
       {"{brake: {}}", "delete_policy.brake has no limit"},
       {"{brake: {release_after_seconds: 60}}", "delete_policy.brake has no limit"},
+      {"{windows: {time_zone: UTC}}", "delete_policy.windows.windows has 0 windows"},
+      {"{windows: {windows: [{start: '24:00', end: '02:00'}]}}", "windows[0].start"},
+      {"{windows: {windows: [{start: '01:00', end: '02:00'}], time_zone: /etc/localtime}}",
+       "windows.time_zone is \"/etc/localtime\""},
       {"{request_units_per_second: 10, min_deletes_per_second: 11}",
        "min_deletes_per_second is 11"},
   };

@@ -89,5 +89,37 @@ TEST(DeleteRatesTest, TheContainersOwnLimitReplacesTheDefaultAndTheGlobalOneBoun
   }
 }
 
+TEST(DeleteRatesTest, WindowsOnlyLowerTheLimit) {
+  using Rate = std::optional<double>;
+  const struct {
+    Rate own, container_default, overall, windows, allowed;
+    bool closed;
+  } kCases[] = {
+      {{}, {}, {}, 5.0, 5.0, false},
+      {9.0, {}, {}, 5.0, 5.0, false},
+      {3.0, {}, {}, 5.0, 3.0, false},
+      {{}, 3.0, {}, 5.0, 3.0, false},
+      {{}, {}, 3.0, 5.0, 3.0, false},
+      {{}, {}, {}, 0.0, 0.0, true},
+      {9.0, {}, 9.0, 0.0, 0.0, true},
+      {9.0, {}, {}, {}, 9.0, false},
+      // Somebody else's 0 is not the windows'.
+      {0.0, {}, {}, 0.0, 0.0, false},
+      {{}, {}, 0.0, 0.0, 0.0, false},
+  };
+  for (const auto& c : kCases) {
+    ContainerSettings settings;
+    settings.max_deletes_per_second = c.own;
+    const absl::Time next = absl::FromUnixSeconds(1'800'000'000);
+    const DeleteRates rates =
+        ComputeDeleteRates(settings, c.container_default, c.overall, std::nullopt, std::nullopt,
+                           {.limit = c.windows, .next_start = next});
+    EXPECT_EQ(rates.limit, c.allowed);
+    EXPECT_EQ(rates.windows_open.has_value(), c.closed);
+    EXPECT_EQ(rates.AllowedButWindows(std::nullopt),
+              StricterLimit(c.own.has_value() ? c.own : c.container_default, c.overall));
+  }
+}
+
 }  // namespace
 }  // namespace ttl

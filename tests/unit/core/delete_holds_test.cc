@@ -69,6 +69,16 @@ TEST(DeleteHoldsTest, DeletesBeginWhenTheLastHoldWithAnEndHasEnded) {
   EXPECT_EQ(situation.Begin(), kNow + absl::Seconds(20));
 }
 
+TEST(DeleteHoldsTest, DeletesBeginWithTheNextWindow) {
+  Situation situation;
+  situation.rates.limit = 0;
+  situation.rates.windows_open = kNow + absl::Hours(3);
+  EXPECT_EQ(situation.Begin(), kNow + absl::Hours(3));
+  EXPECT_TRUE(IsChosen(DeleteHold::kWindow));
+  situation.rates.windows_open = absl::InfiniteFuture();
+  EXPECT_EQ(situation.Begin(), std::nullopt);
+}
+
 TEST(DeleteHoldsTest, AHoldWithoutAnEndLeavesTheBeginOpen) {
   const std::vector<std::function<void(Situation&)>> kChanges = {
       [](Situation& s) { s.storage.all_paused = true; },
@@ -130,6 +140,12 @@ INSTANTIATE_TEST_SUITE_P(
         HoldCase{"Storage", [](Situation& s) { s.storage.writable = false; }, DeleteHold::kStorage,
                  true},
         HoldCase{"ZeroRate", [](Situation& s) { s.rates.limit = 0; }, DeleteHold::kZeroRate, true},
+        HoldCase{"Window",
+                 [](Situation& s) {
+                   s.rates.limit = 0;
+                   s.rates.windows_open = kNow + kAhead;
+                 },
+                 DeleteHold::kWindow, true},
         HoldCase{"Retry", [](Situation& s) { s.waits_for_retry = true; }, DeleteHold::kRetry,
                  false},
         HoldCase{"Budget", [](Situation& s) { s.rates.budget.emplace(); }, DeleteHold::kBudget,

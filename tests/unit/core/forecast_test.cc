@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,14 @@ namespace ttl {
 namespace {
 
 constexpr int64_t kBegin = 1'800'000'000;
+
+// With one rate from `begin` on.
+std::optional<int64_t> FindBacklogEnd(const std::vector<int64_t>& times,
+                                      const std::vector<int64_t>& due, double per_second,
+                                      int64_t begin) {
+  const RateStep rate = {begin, per_second};
+  return ttl::FindBacklogEnd(times, due, {rate});
+}
 
 std::vector<int64_t> TimesEvery(int64_t seconds, int steps) {
   std::vector<int64_t> times;
@@ -74,6 +83,19 @@ TEST(ForecastTest, ABacklogThatGrowsDoesNotEnd) {
   EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {1, 10, 10, 10}, 1, kBegin), std::nullopt);
   EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {1, 0, 0, 0}, 0, kBegin), std::nullopt);
   EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {31, 0, 0, 0}, 1, kBegin), std::nullopt);
+}
+
+TEST(ForecastTest, TheRateMayChangeWithinAStep) {
+  const std::vector<int64_t> times = TimesEvery(100, 2);
+  const auto end_of = [&times](int64_t backlog, std::vector<RateStep> rates) {
+    return ttl::FindBacklogEnd(times, std::vector<int64_t>{backlog, 0, 0}, rates);
+  };
+  EXPECT_EQ(end_of(50, {{kBegin + 10, 1}, {kBegin + 30, 0}, {kBegin + 110, 5}}), kBegin + 116);
+  EXPECT_EQ(end_of(20, {{kBegin + 10, 1}, {kBegin + 30, 0}}), kBegin + 30);
+  EXPECT_EQ(end_of(21, {{kBegin + 10, 1}, {kBegin + 30, 0}}), std::nullopt);
+  EXPECT_EQ(end_of(5, {}), std::nullopt);
+  constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(end_of(1000, {{kBegin, 0}, {kBegin + 40, kUnlimited}}), kBegin + 40);
 }
 
 // Against a queue that is served second by second.

@@ -32,6 +32,10 @@ ContainerSettings FullSettings() {
   settings.brake->max_newly_due_items = 1000;
   settings.brake->max_newly_due_percent = 5;
   settings.brake->release_after_seconds = 7200;
+  settings.windows = DeleteWindows{
+      {{DeleteWindow::kEveryDay & ~0x60, 22 * 60, 6 * 60, 500.0}, {0x60, 0, 1440, {}}},
+      "Europe/Berlin",
+      7};
   settings.show_held = true;
   settings.requires_holds = true;
   return settings;
@@ -43,6 +47,10 @@ constexpr char kFullContainer[] =
     "delete_policy { max_deletes_per_second: 10 delay { seconds: 5 } "
     "request_units_per_second: 400 request_units_per_delete: 2.5 min_deletes_per_second: 0.5 "
     "brake { max_newly_due_items: 1000 max_newly_due_percent: 5 release_after { seconds: 7200 } } "
+    "windows { windows { days: [DAY_OF_WEEK_MONDAY, DAY_OF_WEEK_TUESDAY, DAY_OF_WEEK_WEDNESDAY, "
+    "DAY_OF_WEEK_THURSDAY, DAY_OF_WEEK_FRIDAY] start: '22:00' end: '06:00' "
+    "max_deletes_per_second: 500 } windows { days: [DAY_OF_WEEK_SATURDAY, DAY_OF_WEEK_SUNDAY] "
+    "start: '00:00' end: '24:00' } time_zone: 'Europe/Berlin' max_deletes_per_second_outside: 7 } "
     "} show_held: true requires_holds: true";
 
 Container MakeContainer(ContainerSettings settings) {
@@ -109,6 +117,31 @@ TEST(ReadSettingsTest, ABrakeLetsGoAfterWholeSeconds) {
               IsInvalid("delete_policy.brake.release_after is 61 s and 1 ns", "60 to 2592000 s"));
 }
 
+TEST(ReadSettingsTest, DaysAndTimesOfWindows) {
+  const auto read = [](const std::string& window) {
+    return ReadSettings(Proto<v1::Container>(
+        absl::StrCat("delete_policy { windows { windows { ", window, " } } }")));
+  };
+  const auto every_day = read("start: '08:00' end: '08:00'");
+  ASSERT_THAT(every_day, IsOk());
+  EXPECT_EQ(every_day->windows->windows[0].days, DeleteWindow::kEveryDay);
+  EXPECT_EQ(every_day->windows->max_deletes_per_second_outside, 0);
+  EXPECT_THAT(read("start: '8:00' end: '09:00'"),
+              IsInvalid("delete_policy.windows.windows[0].start is \"8:00\"", "such as 22:00"));
+  EXPECT_THAT(read("start: '08:00'"), IsInvalid("windows[0].end is \"\"", "00:00 to 24:00"));
+  EXPECT_THAT(read("start: '08:00' end: '24:01'"), IsInvalid("windows[0].end is \"24:01\""));
+  EXPECT_THAT(read("start: '08:00' end: '09:00' days: 0"), IsInvalid("windows[0].days is 0"));
+  EXPECT_THAT(read("start: '08:00' end: '09:00' days: 8"), IsInvalid("windows[0].days is 8"));
+}
+
+TEST(ReadSettingsTest, AllDaysOfTheWeekAreWrittenAsNone) {
+  Container container = MakeContainer(ContainerSettings());
+  container.settings.windows = DeleteWindows{{{DeleteWindow::kEveryDay, 0, 60, {}}}};
+  const v1::Container proto = ToProto(container, /*holds_in_doubt=*/false);
+  EXPECT_EQ(proto.delete_policy().windows().windows(0).days_size(), 0);
+  EXPECT_FALSE(proto.delete_policy().windows().has_max_deletes_per_second_outside());
+}
+
 // What ContainerSettings can hold but a container may not; storage runs the same
 // check on every change.
 TEST(ReadSettingsTest, ValuesOutOfRangeAreRefusedByTheSettingsCheck) {
@@ -135,6 +168,9 @@ TEST(ReadSettingsTest, ValuesOutOfRangeAreRefusedByTheSettingsCheck) {
   EXPECT_THAT(validate("delete_policy { brake {} }"), IsInvalid("delete_policy.brake"));
   EXPECT_THAT(validate("delete_policy { brake { max_newly_due_items: 1 release_after {} } }"),
               IsInvalid("release_after is 0 s"));
+  EXPECT_THAT(validate("delete_policy { windows {} }"), IsInvalid("windows.windows has 0 windows"));
+  EXPECT_THAT(validate("delete_policy { windows { windows { start: '24:00' end: '24:00' } } }"),
+              IsInvalid("windows.windows[0].start", "00:00 to 23:59"));
   EXPECT_THAT(validate("default_ttl: 1 indexing_mode: INDEXING_MODE_NONE"),
               StatusIs(absl::StatusCode::kFailedPrecondition));
 }
@@ -218,6 +254,7 @@ TEST(UpdateTest, EverySettingHasAPath) {
       {"delete_policy.min_deletes_per_second",
        [](const auto& full, auto& to) { to.min_deletes_per_second = full.min_deletes_per_second; }},
       {"delete_policy.brake", [](const auto& full, auto& to) { to.brake = full.brake; }},
+      {"delete_policy.windows", [](const auto& full, auto& to) { to.windows = full.windows; }},
       {"delete_policy",
        [](const auto& full, auto& to) {
          const auto default_ttl = to.policy.default_ttl;
@@ -244,7 +281,7 @@ TEST(UpdateTest, EverySettingHasAPath) {
 TEST(UpdateTest, ANamedFieldOfTheDeletePolicyThatIsAbsentIsRemoved) {
   for (const char* path :
        {"delete_policy.request_units_per_second", "delete_policy.request_units_per_delete",
-        "delete_policy.min_deletes_per_second", "delete_policy.brake"}) {
+        "delete_policy.min_deletes_per_second", "delete_policy.brake", "delete_policy.windows"}) {
     const auto update = ReadUpdate(Proto<v1::UpdateContainerRequest>(
         absl::StrCat("container { id: 'c' } update_mask { paths: '", path, "' }")));
     ASSERT_THAT(update, IsOk()) << path;
@@ -324,12 +361,14 @@ TEST(DescribeTest, SaysEverySettingAndWhichAreAbsent) {
             "{default_ttl=60 indexing_mode=INDEXING_MODE_LAZY max_deletes_per_second=10 "
             "delay_seconds=5 request_units_per_second=400 request_units_per_delete=2.5 "
             "min_deletes_per_second=0.5 brake={max_newly_due_items=1000 max_newly_due_percent=5 "
-            "release_after_seconds=7200} show_held=true requires_holds=true}");
+            "release_after_seconds=7200} windows={mon,tue,wed,thu,fri 22:00-06:00 500; "
+            "sat,sun 00:00-24:00 time_zone=Europe/Berlin max_deletes_per_second_outside=7} "
+            "show_held=true requires_holds=true}");
   EXPECT_EQ(Describe(ContainerSettings()),
             "{default_ttl=absent indexing_mode=INDEXING_MODE_CONSISTENT "
             "max_deletes_per_second=absent delay_seconds=0 request_units_per_second=absent "
             "request_units_per_delete=absent min_deletes_per_second=0 brake=absent "
-            "show_held=false requires_holds=false}");
+            "windows=absent show_held=false requires_holds=false}");
 }
 
 }  // namespace

@@ -222,6 +222,17 @@ TEST_F(ErrorDetailsTest, AnInvalidFieldIsNamed) {
        "validate_only: true",
        "container.default_ttl"},
       {"ContainerService/ListContainers", "page_size: -1", "page_size"},
+      {"ContainerService/UpdateContainer",
+       "container { id: 'c' delete_policy { windows {} } } update_mask { paths: '*' }",
+       "container.delete_policy.windows.windows"},
+      {"ContainerService/UpdateContainer",
+       "container { id: 'c' delete_policy { windows { windows { start: '8' } } } } "
+       "update_mask { paths: '*' }",
+       "container.delete_policy.windows.windows[0].start"},
+      {"ContainerService/UpdateContainer",
+       "container { id: 'c' delete_policy { windows { windows { start: '08:00' end: '09:00' } "
+       "time_zone: 'Europe/Atlantis' } } } update_mask { paths: '*' }",
+       "container.delete_policy.windows.time_zone"},
       {"ContainerService/ListContainers", "page_token: '!'", "page_token"},
       {"ContainerService/WatchContainers", "heartbeat_interval { seconds: 100 }",
        "heartbeat_interval"},

@@ -38,6 +38,13 @@ class OverdueWatchTest : public testing::Test {
     harness_.store.SetBeforeDelete([code](auto&, auto&) { return grpc::Status(code, "scripted"); });
   }
 
+  // Of the container "c".
+  void SetWindows(const DeleteWindows& windows) {
+    ContainerSettings settings = harness_.storage.Find("c")->settings;
+    settings.windows = windows;
+    ASSERT_TRUE(harness_.storage.Update("c", settings).ok());
+  }
+
   void Hold(const std::string& container) {
     HoldRequest hold = {
         .hold_id = "h", .reason = "r", .author = "", .until = {}, .scope = AllItems{}};
@@ -111,6 +118,33 @@ TEST_F(OverdueWatchTest, AHoldOnTheContainerIsNoTrouble) {
   WriteDue("c");
   Pass(absl::Minutes(30));
   EXPECT_THAT(watch_.Reasons(), IsEmpty());
+}
+
+// The harness starts at 08:00 UTC.
+TEST_F(OverdueWatchTest, TimeOutsideOfWindowsDoesNotCount) {
+  SetWindows({{{DeleteWindow::kEveryDay, 9 * 60, 10 * 60, {}}}});
+  WriteDue("c");
+  FailAll(grpc::StatusCode::INTERNAL);
+  Pass(absl::Hours(1) + absl::Minutes(14));
+  EXPECT_THAT(watch_.Reasons(), IsEmpty()) << "the window has been open for 14 minutes";
+  Pass(absl::Minutes(2));
+  EXPECT_THAT(watch_.Reasons(), ElementsAre(HasSubstr("due for 1h16m")));
+  Pass(absl::Hours(1));
+  EXPECT_THAT(watch_.Reasons(), IsEmpty()) << "it is over";
+}
+
+TEST_F(OverdueWatchTest, ShortWindowsInWhichNothingIsDeletedAddUp) {
+  std::vector<DeleteWindow> windows;
+  for (int hour = 8; hour < 24; ++hour) {
+    windows.push_back({DeleteWindow::kEveryDay, hour * 60 + 30, hour * 60 + 35, {}});
+  }
+  SetWindows({windows});
+  WriteDue("c");
+  FailAll(grpc::StatusCode::INTERNAL);
+  Pass(absl::Hours(2) + absl::Minutes(34));
+  EXPECT_THAT(watch_.Reasons(), IsEmpty()) << "open for 14 minutes";
+  Pass(absl::Hours(1) - absl::Minutes(1));
+  EXPECT_THAT(watch_.Reasons(), SizeIs(1));
 }
 
 TEST_F(OverdueWatchTest, HoldsInDoubtAreToldUntilTheyAreAccepted) {

@@ -87,6 +87,15 @@ TEST(ContainersFileTest, NormalFormTellsSettingsApart) {
       "    delete_policy: {brake: {max_newly_due_items: 60}}\n",
       "    delete_policy: {brake: {max_newly_due_percent: 60}}\n",
       "    delete_policy: {brake: {max_newly_due_percent: 60, release_after_seconds: 60}}\n",
+      "    delete_policy: {windows: {windows: [{start: '01:00', end: '02:00'}]}}\n",
+      "    delete_policy: {windows: {windows: [{start: '01:00', end: '03:00'}]}}\n",
+      "    delete_policy: {windows: {windows: [{start: '01:00', end: '02:00', days: [mon]}]}}\n",
+      "    delete_policy: {windows: {windows: [{start: '01:00', end: '02:00', "
+      "max_deletes_per_second: 0}]}}\n",
+      "    delete_policy: {windows: {windows: [{start: '01:00', end: '02:00'}], "
+      "time_zone: Europe/Berlin}}\n",
+      "    delete_policy: {windows: {windows: [{start: '01:00', end: '02:00'}], "
+      "max_deletes_per_second_outside: 1}}\n",
       "    show_held: true\n",
       "    holds: true\n",
   };

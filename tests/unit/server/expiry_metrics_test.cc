@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>
 
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -245,6 +246,28 @@ TEST_F(ExpiryMetricsTest, HoldsAreThereWhileTheyHold) {
   EXPECT_FALSE(IsHeld("c", "container_paused"));
   harness_.storage.Create("off", std::nullopt);
   EXPECT_TRUE(IsHeld("off", "ttl_off"));
+}
+
+// The harness starts at 08:00 UTC.
+TEST_F(ExpiryMetricsTest, WindowsSayWhenTheyOpenAndWhatTheyAllow) {
+  harness_.storage.Create("c", kTtl);
+  harness_.storage.Create("without", kTtl);
+  harness_.Write("c", "due", harness_.Now() - kTtl);
+  harness_.Write("c", "later", harness_.Now());
+  ContainerSettings settings = harness_.storage.Find("c")->settings;
+  settings.windows = DeleteWindows{{{DeleteWindow::kEveryDay, 9 * 60, 10 * 60, 0.01}}};
+  ASSERT_TRUE(harness_.storage.Update("c", settings).ok());
+  EXPECT_TRUE(IsHeld("c", "window"));
+  EXPECT_EQ(Of("windows_due_items", "c"), 2);
+  EXPECT_EQ(Of("windows_deletable_items", "c"), 7 * 36);
+  EXPECT_EQ(Of("windows_next_start_timestamp_seconds", "c"), harness_.Now() + 3600);
+  EXPECT_FALSE(Read().Find("ttl_sidecar_windows_due_items{container=\"without\"}").has_value());
+  harness_.clock.Advance(absl::Hours(1));
+  EXPECT_FALSE(IsHeld("c", "window"));
+  EXPECT_EQ(Of("windows_next_start_timestamp_seconds", "c"), 0);
+  settings.windows->windows[0].max_deletes_per_second.reset();
+  ASSERT_TRUE(harness_.storage.Update("c", settings).ok());
+  EXPECT_EQ(Of("windows_deletable_items", "c"), std::numeric_limits<double>::infinity());
 }
 
 TEST_F(ExpiryMetricsTest, RatesAllowedFollowTheLimits) {

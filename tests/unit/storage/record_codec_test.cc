@@ -108,6 +108,8 @@ Container FullContainer() {
   container.settings.request_units_per_delete = 5.5;
   container.settings.min_deletes_per_second = 0.1;
   container.settings.brake = PolicyBrake{1000, 12.5, 3600};
+  container.settings.windows =
+      DeleteWindows{{{0x15, 1, 1440, 2.5}, {0x7f, 1439, 0, std::nullopt}}, "Europe/Berlin", 0.5};
   container.settings.show_held = true;
   container.settings.requires_holds = true;
   container.index_number = 10;
@@ -122,6 +124,16 @@ Container FullContainer() {
   container.has_holds = true;
   container.accepted_holds_epoch = 0xFEDCBA9876543210;
   return container;
+}
+
+TEST(RecordCodecTest, ImpossibleWindowsAreDataLoss) {
+  for (const DeleteWindow& window :
+       {DeleteWindow{0, 0, 60, {}}, DeleteWindow{0xff, 0, 60, {}}, DeleteWindow{1, 1440, 60, {}},
+        DeleteWindow{1, -1, 60, {}}, DeleteWindow{1, 0, 1441, {}}, DeleteWindow{1, 0, 60, -1}}) {
+    Container container = FullContainer();
+    container.settings.windows->windows = {window};
+    EXPECT_TRUE(absl::IsDataLoss(DecodeContainer(9, EncodeContainer(container)).status()));
+  }
 }
 
 TEST(RecordCodecTest, AContainerComesBackWithEveryField) {

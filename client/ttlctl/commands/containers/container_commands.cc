@@ -74,6 +74,9 @@ ExitCode Create(Session& session, const ChangeArguments& arguments) {
   if (const auto brake = arguments.brake.Apply({}); brake.has_value()) {
     *container.mutable_delete_policy()->mutable_brake() = *brake;
   }
+  if (const auto windows = arguments.windows.Apply({}); windows.has_value()) {
+    *container.mutable_delete_policy()->mutable_windows() = *windows;
+  }
   if (arguments.dry_run) return PreviewCreation(session, container);
   const auto created = session.client().containers().Create(container);
   if (!created.ok()) return session.Fail(created.status());
@@ -99,25 +102,33 @@ ExitCode List(Session& session, const ListArguments& arguments) {
   return ExitCode::kOk;
 }
 
-// Sets the resulting brake in `container`. The API changes it as a whole, so the present one is
-// read first; the update is refused if the container is changed concurrently.
-absl::Status EditBrake(Session& session, const BrakeEdit& edit, v1::Container& container) {
+// Sets the resulting brake and windows in `container`, and adds their names to `fields`. The API
+// changes each as a whole, so the present ones are read first; the update is refused if the
+// container is changed concurrently.
+absl::Status EditParts(Session& session, const ContainerArguments& arguments,
+                       v1::Container& container, std::vector<std::string>& fields) {
+  if (arguments.brake.changes.empty() && arguments.windows.IsEmpty()) return absl::OkStatus();
   const auto present = session.client().containers().Get(container.id());
   if (!present.ok()) return present.status();
   if (container.etag().empty()) container.set_etag(present->etag());
-  const auto brake = edit.Apply(present->delete_policy().brake());
-  if (brake.has_value()) *container.mutable_delete_policy()->mutable_brake() = *brake;
+  if (!arguments.brake.changes.empty()) {
+    const auto brake = arguments.brake.Apply(present->delete_policy().brake());
+    if (brake.has_value()) *container.mutable_delete_policy()->mutable_brake() = *brake;
+    fields.push_back("delete_policy.brake");
+  }
+  if (!arguments.windows.IsEmpty()) {
+    const auto windows = arguments.windows.Apply(present->delete_policy().windows());
+    if (windows.has_value()) *container.mutable_delete_policy()->mutable_windows() = *windows;
+    fields.push_back("delete_policy.windows");
+  }
   return absl::OkStatus();
 }
 
 ExitCode Set(Session& session, const ChangeArguments& arguments) {
   v1::Container container = arguments.container;
   std::vector<std::string> fields = arguments.named_fields;
-  if (!arguments.brake.changes.empty()) {
-    const absl::Status edited = EditBrake(session, arguments.brake, container);
-    if (!edited.ok()) return session.Fail(edited);
-    fields.push_back("delete_policy.brake");
-  }
+  const absl::Status edited = EditParts(session, arguments, container, fields);
+  if (!edited.ok()) return session.Fail(edited);
   if (fields.empty()) {
     return session.Fail(ExitCode::kUsage,
                         absl::StrCat("nothing to set: give at least one of ", PolicyOptionNames()));

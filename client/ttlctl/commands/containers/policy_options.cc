@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "client/ttlctl/commands/command.h"
+#include "client/ttlctl/input/windows_text.h"
 
 namespace ttl {
 namespace {
@@ -143,7 +144,54 @@ void AddBrakeOptions(CLI::App& command, BrakeEdit& edit) {
                     });
 }
 
+constexpr char kWindowsType[] = "WINDOWS|none";
+
+void ParseWindows(const std::string& text, WindowsEdit& edit) {
+  edit.removes_all = text == "none";
+  if (edit.removes_all) return;
+  auto windows = WindowsFromText(text);
+  if (!windows.ok()) {
+    RefuseValue("--windows", text,
+                absl::StrCat("none, or windows as ", kWindowForm,
+                             ", such as mon-fri 22:00-06:00, "
+                             "separated by semicolons"),
+                kWindowsType);
+  }
+  edit.changes.push_back([windows = *std::move(windows)](v1::DeleteWindows& changed) {
+    changed.mutable_windows()->Assign(windows.begin(), windows.end());
+  });
+}
+
+void AddWindowOptions(CLI::App& command, WindowsEdit& edit) {
+  AddParsedOption(command, "--windows",
+                  "Hours in which items may be deleted, separated by semicolons, such as "
+                  "\"mon-fri 22:00-06:00; sat,sun 00:00-24:00 500/s\"; none: at any time",
+                  kWindowsType, [&edit](const std::string& text) { ParseWindows(text, edit); });
+  AddParsedOption(
+      command, "--windows-time-zone",
+      "Time zone of the windows, such as Europe/Berlin; default: UTC", "ZONE",
+      [&edit](const std::string& zone) {
+        edit.changes.push_back([zone](v1::DeleteWindows& changed) { changed.set_time_zone(zone); });
+      });
+  AddParsedOption(command, "--max-deletes-per-second-outside",
+                  "Maximum deletes per second while no window is open; none: 0", "X|none",
+                  [&edit](const std::string& text) {
+                    const auto rate =
+                        ParseNumberOr("--max-deletes-per-second-outside", text, "none");
+                    edit.changes.push_back([rate](v1::DeleteWindows& changed) {
+                      changed.clear_max_deletes_per_second_outside();
+                      if (rate.has_value()) changed.set_max_deletes_per_second_outside(*rate);
+                    });
+                  });
+}
+
 }  // namespace
+
+std::optional<v1::DeleteWindows> WindowsEdit::Apply(v1::DeleteWindows windows) const {
+  if (IsEmpty() || removes_all) return std::nullopt;
+  for (const auto& change : changes) change(windows);
+  return windows;
+}
 
 std::optional<v1::PolicyBrake> BrakeEdit::Apply(v1::PolicyBrake brake) const {
   const auto has_limit = [&brake] {
@@ -179,13 +227,16 @@ void AddPolicyOptions(CLI::App& command, ContainerArguments& arguments) {
       });
   for (const NumberOption& option : kNumberOptions) AddNumberOption(command, option, arguments);
   AddBrakeOptions(command, arguments.brake);
+  AddWindowOptions(command, arguments.windows);
   for (const SwitchOption& option : kSwitchOptions) AddSwitchOption(command, option, arguments);
 }
 
 std::string PolicyOptionNames() {
   std::string names = "--default-ttl, --indexing-mode, --delay-seconds";
   for (const NumberOption& option : kNumberOptions) absl::StrAppend(&names, ", ", option.name);
-  absl::StrAppend(&names, ", --brake-items, --brake-percent, --brake-release-seconds");
+  absl::StrAppend(&names,
+                  ", --brake-items, --brake-percent, --brake-release-seconds, --windows, "
+                  "--windows-time-zone, --max-deletes-per-second-outside");
   for (const SwitchOption& option : kSwitchOptions) absl::StrAppend(&names, ", ", option.name);
   return names;
 }

@@ -21,11 +21,23 @@ struct BrakeEdit {
   std::optional<v1::PolicyBrake> Apply(v1::PolicyBrake brake) const;
 };
 
-// The fields of a container that the command line sets, and their names; the brake is separate.
+// The changes to windows on the command line, one by one like those of a brake.
+struct WindowsEdit {
+  std::vector<std::function<void(v1::DeleteWindows&)>> changes;
+  bool removes_all = false;
+
+  bool IsEmpty() const { return changes.empty() && !removes_all; }
+  // Returns `windows` with the changes applied; absent if they are all removed.
+  std::optional<v1::DeleteWindows> Apply(v1::DeleteWindows windows) const;
+};
+
+// The fields of a container that the command line sets, and their names; brake and windows are
+// separate.
 struct ContainerArguments {
   v1::Container container;
   std::vector<std::string> named_fields;
   BrakeEdit brake;
+  WindowsEdit windows;
 };
 
 // Adds the options for all fields that an owner can set. `arguments` must outlive the parsing.

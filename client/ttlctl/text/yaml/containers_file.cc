@@ -2,7 +2,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <utility>
+
+#include "service/core/windows/window_text.h"
 
 namespace ttl {
 namespace {
@@ -26,6 +29,31 @@ ordered_json BrakeOf(const v1::PolicyBrake& brake) {
   return object;
 }
 
+ordered_json WindowOf(const v1::DeleteWindow& window) {
+  ordered_json object = ordered_json::object();
+  for (const int day : window.days()) {
+    object["days"].push_back(std::string(kDayNames[day - v1::DAY_OF_WEEK_MONDAY]));
+  }
+  object["start"] = window.start();
+  object["end"] = window.end();
+  if (window.has_max_deletes_per_second()) {
+    object["max_deletes_per_second"] = NumberOf(window.max_deletes_per_second());
+  }
+  return object;
+}
+
+ordered_json WindowsOf(const v1::DeleteWindows& windows) {
+  ordered_json object = ordered_json::object();
+  for (const v1::DeleteWindow& window : windows.windows()) {
+    object["windows"].push_back(WindowOf(window));
+  }
+  if (!windows.time_zone().empty()) object["time_zone"] = windows.time_zone();
+  if (windows.max_deletes_per_second_outside() != 0) {
+    object["max_deletes_per_second_outside"] = NumberOf(windows.max_deletes_per_second_outside());
+  }
+  return object;
+}
+
 ordered_json DeletePolicyOf(const v1::DeletePolicy& policy) {
   ordered_json object = ordered_json::object();
   if (policy.has_max_deletes_per_second()) {
@@ -42,6 +70,7 @@ ordered_json DeletePolicyOf(const v1::DeletePolicy& policy) {
     object["min_deletes_per_second"] = NumberOf(policy.min_deletes_per_second());
   }
   if (policy.has_brake()) object["brake"] = BrakeOf(policy.brake());
+  if (policy.has_windows()) object["windows"] = WindowsOf(policy.windows());
   return object;
 }
 
