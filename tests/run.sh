@@ -136,7 +136,7 @@ sanitize() {
 # What runs in threads, and what else parses or stores bytes from outside. The
 # tools and the tests' own helpers are left out: compiling takes most of the time.
 sanitized_tests=(
-  core_test document_store_test expiry_rules_test holds_test metrics_of_calls_test metrics_race_test
+  core_test document_store_test expiry_rules_test feed_test holds_test metrics_of_calls_test metrics_race_test
   metrics_test postgres_capture_parts_test postgres_config_test postgres_row_test
   postgres_store_test primary_store_client_test rpc_functions_test rpc_services_test server_test
   shared_checks_test status_page_test storage_test sweeper_test transport_test ttl_client_test

@@ -126,6 +126,7 @@ absl::Status ValidateSettings(const ContainerSettings& settings) {
   }
   TTL_RETURN_IF_ERROR(ValidateBudget(settings));
   if (settings.brake.has_value()) TTL_RETURN_IF_ERROR(ValidateBrake(*settings.brake));
+  if (settings.feed.has_value()) TTL_RETURN_IF_ERROR(ValidateFeedSettings(*settings.feed));
   if (settings.windows.has_value()) TTL_RETURN_IF_ERROR(ValidateWindows(*settings.windows));
   return ValidateIndexingMode(settings);
 }

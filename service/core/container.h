@@ -10,6 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "service/core/feed/feed_settings.h"
+#include "service/core/feed/feed_state.h"
 #include "service/core/windows/delete_windows.h"
 
 namespace ttl {
@@ -89,7 +91,8 @@ struct ContainerSettings {
   std::optional<PolicyBrake> brake;
   std::optional<DeleteWindows> windows;  // absent: deletes at any time
   bool show_held = false;                // expired items under a hold stay visible
-  bool requires_holds = false;  // nothing is deleted unless the holds are known to be complete
+  bool requires_holds = false;       // nothing is deleted unless the holds are known to be complete
+  std::optional<FeedSettings> feed;  // absent: no events are logged
 
   friend bool operator==(const ContainerSettings&, const ContainerSettings&) = default;
 };
@@ -131,6 +134,7 @@ struct Container {
   // Unix second at which a hold on all its items ended last: nothing is late because of the time
   // before. 0: none has.
   int64_t held_until = 0;
+  FeedState feed;  // on if the settings have a feed
 };
 
 using ContainerPtr = std::shared_ptr<const Container>;

@@ -65,6 +65,11 @@ struct TrackedItem {
   // The store said that it has another version, but not which one: the item counts as untracked
   // until the next report.
   bool state_unknown = false;
+  // Sequence of the EXPIRED that was logged for this version; 0: none. Counts only if
+  // FeedState::IsTold() says so.
+  uint64_t expired_sequence = 0;
+  // Expire time, Unix seconds, that the EXPIRING of this version told; 0: none.
+  int64_t noticed_expire_time = 0;
 };
 
 }  // namespace ttl

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,7 @@
 #include "service/storage/commit/tallies.h"
 #include "service/storage/commit/transaction.h"
 #include "service/storage/delete_gate.h"
+#include "service/storage/feed/event_teller.h"
 #include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
@@ -41,7 +43,7 @@ absl::StatusOr<Container> FindAgain(const Transaction& transaction, const Contai
 }
 
 void PurgeIndex(uint64_t index, Transaction& transaction) {
-  if (index != 0) transaction.Put(PurgeKey(index), EncodePurge(/*is_container=*/false));
+  if (index != 0) transaction.Put(PurgeKey(index), EncodePurge(PurgeKind::kIndex));
 }
 
 // Gives the container the index that its mode asks for.
@@ -56,6 +58,48 @@ absl::Status FitIndex(Transaction& transaction, Container& container) {
     container.index_build.reset();
   }
   return absl::OkStatus();
+}
+
+void PurgeFeed(uint64_t feed, Transaction& transaction) {
+  if (feed != 0) transaction.Put(PurgeKey(feed), EncodePurge(PurgeKind::kFeed));
+}
+
+// Unlike that of any log with the same numbers, which may be one of data that was lost.
+uint64_t NewFeedEpoch() {
+  std::random_device random;
+  std::uniform_int_distribution<uint64_t> numbers(1);
+  return numbers(random);
+}
+
+// Switches the feed of the container on or off as its settings ask; or, if it stays on, logs the
+// change of its default_ttl, which was `old_default_ttl` before. The revision is that after the
+// change.
+absl::Status FitFeed(Transaction& transaction, Container& container,
+                     std::optional<int64_t> old_default_ttl, absl::Time now) {
+  FeedState& feed = container.feed;
+  if (!container.settings.feed.has_value()) {
+    PurgeFeed(feed.number, transaction);
+    feed = FeedState();
+    return absl::OkStatus();
+  }
+  if (!feed.is_on()) {
+    TTL_ASSIGN_OR_RETURN(feed.number, transaction.NewNumber());
+    feed.epoch = NewFeedEpoch();
+    feed.first_sequence = transaction.feed().LastSequence();
+    feed.policy_time = absl::ToUnixSeconds(now);
+    feed.policy_revision = feed.revived_revision = container.revision;
+    transaction.RaiseDataFormat(kFeedDataFormat);
+    return absl::OkStatus();
+  }
+  if (container.settings.policy.default_ttl == old_default_ttl) return absl::OkStatus();
+  feed.policy_time = absl::ToUnixSeconds(now);
+  feed.policy_revision = container.revision;
+  TellPolicyChange(transaction.feed(), container, old_default_ttl);
+  return absl::OkStatus();
+}
+
+int64_t SubscriptionsOf(Transaction& transaction, const Container& container) {
+  return container.feed.is_on() ? transaction.feed().CountSubscriptions(container.feed.number) : 0;
 }
 
 absl::Status CheckEtag(const Container& container, const std::string& etag) {
@@ -129,6 +173,18 @@ absl::Status CheckNoHoldStands(const Container& container, int64_t holds) {
                    {{"container", container.id}, {"holds", absl::StrCat(holds)}});
 }
 
+bool DropsFeed(const ContainerSettings& present, const ContainerSettings& next) {
+  return present.feed.has_value() && !next.feed.has_value();
+}
+
+absl::Status CheckNoSubscriptionStands(const Container& container, int64_t subscriptions) {
+  if (subscriptions == 0) return absl::OkStatus();
+  return MakeError(Reason::kSubscriptionsExist,
+                   absl::StrCat("container \"", container.id, "\": its feed has ", subscriptions,
+                                " subscriptions: delete them, or set force"),
+                   {{"container", container.id}, {"subscriptions", absl::StrCat(subscriptions)}});
+}
+
 Containers::Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate,
                        const Tallies& tallies, const HoldTable& holds)
     : catalog_(catalog), queue_(queue), gate_(gate), tallies_(tallies), holds_(holds) {}
@@ -187,6 +243,7 @@ void Containers::Create(std::string id, ContainerSettings settings, absl::Time n
     container.revision = 1;
     container.create_time = container.update_time = now;
     TTL_RETURN_IF_ERROR(FitIndex(transaction, container));
+    TTL_RETURN_IF_ERROR(FitFeed(transaction, container, std::nullopt, now));
     NoteDataFormat(transaction, settings);
     container.index_build.reset();  // there is nothing to index yet
     const uint64_t number = container.number;
@@ -215,6 +272,10 @@ void Containers::Update(std::string id, Change change, absl::Time now, absl::Dur
     if (!force && TakesIndexAway(container.settings, settings)) {
       TTL_RETURN_IF_ERROR(CheckNoHoldStands(container, StandingHolds(transaction, container)));
     }
+    if (!force && DropsFeed(container.settings, settings)) {
+      TTL_RETURN_IF_ERROR(
+          CheckNoSubscriptionStands(container, SubscriptionsOf(transaction, container)));
+    }
     NoteDataFormat(transaction, settings);
     // In data that was never restored or repaired, no hold can be missing.
     if (settings.requires_holds && !container.settings.requires_holds &&
@@ -222,10 +283,12 @@ void Containers::Update(std::string id, Change change, absl::Time now, absl::Dur
       container.accepted_holds_epoch = kFirstHoldsEpoch;
     }
     container.replaced_policies = HoldsAfter(container, settings, tallies_, now, grace);
+    const std::optional<int64_t> old_default_ttl = container.settings.policy.default_ttl;
     container.settings = settings;
     container.update_time = now;
     ++container.revision;
     TTL_RETURN_IF_ERROR(FitIndex(transaction, container));
+    TTL_RETURN_IF_ERROR(FitFeed(transaction, container, old_default_ttl, now));
     transaction.PutContainer(std::move(container));
     *updated = transaction.FindContainer(present->number);
     return absl::OkStatus();
@@ -291,10 +354,13 @@ void Containers::Delete(std::string id, std::string etag, bool force, DoneStatus
     TTL_RETURN_IF_ERROR(CheckEtag(container, etag));
     if (!force) {
       TTL_RETURN_IF_ERROR(CheckNoHoldStands(container, StandingHolds(transaction, container)));
+      TTL_RETURN_IF_ERROR(
+          CheckNoSubscriptionStands(container, SubscriptionsOf(transaction, container)));
     }
     transaction.EraseContainer(container);
-    transaction.Put(PurgeKey(container.number), EncodePurge(/*is_container=*/true));
+    transaction.Put(PurgeKey(container.number), EncodePurge(PurgeKind::kContainer));
     PurgeIndex(container.index_number, transaction);
+    PurgeFeed(container.feed.number, transaction);
     return absl::OkStatus();
   };
   ChangeBehindGate(present->number, std::move(erase), std::move(done));

@@ -35,6 +35,13 @@ bool TakesIndexAway(const ContainerSettings& present, const ContainerSettings& n
 // FAILED_PRECONDITION, as Update() and Delete() answer without force.
 absl::Status CheckNoHoldStands(const Container& container, int64_t holds);
 
+// Whether an update from `present` to `next` switches the feed off, which drops its log.
+bool DropsFeed(const ContainerSettings& present, const ContainerSettings& next);
+
+// OK if `subscriptions`, the number of those of the feed of `container`, is 0; else
+// FAILED_PRECONDITION, as Update() and Delete() answer without force.
+absl::Status CheckNoSubscriptionStands(const Container& container, int64_t subscriptions);
+
 // The containers: their lookup, and every change of a policy or pause. A change is validated
 // against the committed state, is durable when answered, and is visible to the next Find().
 // Update(), Delete() and the pauses close the delete gate first, wait for deletes in flight (at
@@ -77,8 +84,8 @@ class Containers {
   // NOT_FOUND, or the errors of `change` and of ValidateSettings(). A replaced policy holds deletes
   // back for `grace` (see due_rules.h); for longer if the change pulls the brake of the new
   // settings, judged by the items committed until then. FAILED_PRECONDITION if the new mode is NONE
-  // while holds stand, unless `force`. The holds of a container that is to require them from now on
-  // count as complete.
+  // while holds stand, or if the feed is switched off while it has subscriptions, unless `force`.
+  // The holds of a container that is to require them from now on count as complete.
   void Update(std::string id, Change change, absl::Time now, absl::Duration grace, bool force,
               Done<ContainerPtr> done);
 
@@ -93,7 +100,7 @@ class Containers {
   void PullBrakeIfTooManyAdopted(uint64_t number, absl::Time now, Done<bool> done);
 
   // NOT_FOUND; ABORTED if `etag` is not empty and not the current one; FAILED_PRECONDITION if holds
-  // stand, unless `force`.
+  // stand or its feed has subscriptions, unless `force`.
   void Delete(std::string id, std::string etag, bool force, DoneStatus done);
 
   // Sets or, with nullopt, ends the pause of one container. NOT_FOUND.

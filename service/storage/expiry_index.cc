@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "service/base/saturated_add.h"
 #include "service/base/status_macros.h"
 #include "service/core/adoption.h"
@@ -13,6 +14,7 @@
 #include "service/storage/commit/transaction.h"
 #include "service/storage/engine/database.h"
 #include "service/storage/engine/index_cursor.h"
+#include "service/storage/feed/event_teller.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/stored_item.h"
 
@@ -111,31 +113,6 @@ absl::StatusOr<StoredItemPtr> ReadOwner(const ItemReader& reader, const Containe
   return StoredItemPtr();
 }
 
-// The same for many entries, one result for each.
-std::vector<absl::StatusOr<StoredItemPtr>> ReadOwners(const ItemReader& reader,
-                                                      const Container& container,
-                                                      const std::vector<IndexEntry>& entries) {
-  std::vector<std::string> keys;
-  keys.reserve(entries.size());
-  for (const IndexEntry& entry : entries) {
-    keys.push_back(EncodeItemKey(container.number, entry.key));
-  }
-  auto items = reader.ReadMany(ItemPrefix(container.number), keys);
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const EntryPosition position{container.index_number, entries[i].family, entries[i].time};
-    if (items[i].ok() && *items[i] != nullptr && (*items[i])->position != position) {
-      items[i] = StoredItemPtr();
-    }
-  }
-  return items;
-}
-
-// The place right behind `entry`: the smallest key after another is that key with a zero byte
-// appended.
-IndexPlace PlaceBehind(uint64_t index, const IndexEntry& entry) {
-  return {entry.time, EncodeIndexKey(index, entry.family, entry.time, entry.key) + '\0'};
-}
-
 // Whether an entry from `mark` on may count as due up to `last_time`. Items that wait for another
 // try are due all the same.
 bool MayHaveDue(IndexFamily family, const IndexPlace& mark, int64_t last_time) {
@@ -150,17 +127,10 @@ IndexPlace SkipUnsound(const IndexPlace& mark, int64_t wait) {
   return mark.time < first ? IndexPlace{first} : mark;
 }
 
-// At most `most` entries up to and including `last_time`, which the cursor passes.
-std::vector<IndexEntry> TakeEntries(IndexCursor& cursor, int64_t last_time, size_t most) {
-  std::vector<IndexEntry> entries;
-  while (cursor.Valid() && entries.size() < most && cursor.entry().time <= last_time) {
-    entries.push_back(cursor.Take());
-  }
-  return entries;
-}
-
-void TidyOne(Transaction& transaction, const Container& container, const IndexEntry& entry,
-             const StoredItemPtr& before, int64_t& changed) {
+// `after` is changed to what the item of `entry` is to be.
+void MoveOne(Transaction& transaction, const Container& container, const IndexEntry& entry,
+             const StoredItemPtr& before,
+             absl::FunctionRef<void(uint64_t index, StoredItem& after)> change, int64_t& changed) {
   const EntryPosition position{container.index_number, entry.family, entry.time};
   if (before == nullptr || before->position != position) {
     transaction.EraseEntry(container.index_number, entry);
@@ -168,18 +138,59 @@ void TidyOne(Transaction& transaction, const Container& container, const IndexEn
     return;
   }
   StoredItem after = *before;
-  // It has waited for long enough, and is not due for another reason.
-  if (entry.family == IndexFamily::kAdopted) after.adopted_until = 0;
-  after.position = BelongsAt(container.index_number, after).value_or(EntryPosition());
+  change(container.index_number, after);
   if (after.position == before->position) return;
   transaction.PutItem(container, entry.key, before, std::move(after));
   ++changed;
 }
 
+void TidyOne(Transaction& transaction, const Container& container, const IndexEntry& entry,
+             const StoredItemPtr& before, int64_t& changed) {
+  const auto tidy = [&entry](uint64_t index, StoredItem& after) {
+    // It has waited for long enough, and is not due for another reason.
+    if (entry.family == IndexFamily::kAdopted) after.adopted_until = 0;
+    after.position = BelongsAt(index, after).value_or(EntryPosition());
+  };
+  MoveOne(transaction, container, entry, before, tidy, changed);
+}
+
+void FileOne(Transaction& transaction, const Container& container, const IndexEntry& entry,
+             const StoredItemPtr& before, int64_t& changed) {
+  const auto file = [](uint64_t index, StoredItem& after) {
+    StoredItem confirmed = after;
+    confirmed.adopted_until = 0;
+    after.position = BelongsAt(index, confirmed).value_or(EntryPosition());
+  };
+  MoveOne(transaction, container, entry, before, file, changed);
+}
+
+// Logs the delete of a version that was reported again, replaced or removed since it was judged;
+// `before` is what is tracked now.
+void LogDropped(Transaction& transaction, const Container& container, const DeleteReport& report,
+                const StoredItemPtr& before) {
+  const bool is_deleted = report.kind == DeleteReport::Kind::kGone && report.deleted;
+  if (!is_deleted || !container.feed.is_on()) return;
+  if (before != nullptr && before->expired_sequence == report.expired_sequence) {
+    StoredItem after = *before;
+    if (!TellPurged(transaction.feed(), container, report.key, after, report.lateness_seconds)) {
+      return;
+    }
+    transaction.PutItem(container, report.key, before, std::move(after));
+    return;
+  }
+  TellSuperseded(transaction.feed(), container, report.key, report.times, report.expired_sequence,
+                 report.lateness_seconds);
+}
+
 void ApplyReport(Transaction& transaction, const Container& container, const DeleteReport& report,
                  const StoredItemPtr& before) {
   if (report.kind == DeleteReport::Kind::kGone) {
-    transaction.EraseItem(container, report.key, before);
+    // It was revived since it was judged.
+    const bool was_revived = !container.feed.IsTold(before->expired_sequence);
+    if (was_revived) LogDropped(transaction, container, report, before);
+    const std::optional<int64_t> purge_lateness =
+        report.deleted ? std::optional(report.lateness_seconds) : std::nullopt;
+    transaction.EraseItem(container, report.key, before, purge_lateness);
     return;
   }
   const bool is_modified = report.kind == DeleteReport::Kind::kModified;
@@ -284,13 +295,13 @@ absl::Status ExpiryIndex::ScanFamily(const Container& container, const DueRule& 
   while (true) {
     const size_t most =
         std::min({kScannedTogether, limits.max_due - due, limits.max_examined - examined});
-    std::vector<IndexEntry> entries = TakeEntries(cursor, *last_time, most);
+    std::vector<IndexEntry> entries = cursor.TakeUntil(*last_time, most);
     if (entries.empty()) {
       scan.more = scan.more || (cursor.Valid() && cursor.entry().time <= *last_time);
       return cursor.status();
     }
     examined += entries.size();
-    const auto items = ReadOwners(reader_, container, entries);
+    const auto items = reader_.ReadOwners(container, entries);
     if (only_damaged) only_damaged = PassDamaged(index, entries, items);
     due += JudgeEntries(container, rule, now_seconds, std::move(entries), items, scan);
   }
@@ -484,13 +495,21 @@ void ExpiryIndex::Tidy(uint64_t container, std::vector<IndexEntry> entries, Done
   SubmitCounting(queue_, container, std::move(entries), TidyOne, std::move(done));
 }
 
+void ExpiryIndex::FileByExpireTime(uint64_t container, std::vector<IndexEntry> entries,
+                                   Done<int64_t> done) {
+  SubmitCounting(queue_, container, std::move(entries), FileOne, std::move(done));
+}
+
 void ExpiryIndex::ApplyOutcomes(uint64_t container, std::vector<DeleteReport> reports,
                                 Done<int64_t> done) {
   SubmitCounting(
       queue_, container, std::move(reports),
       [](Transaction& transaction, const Container& living, const DeleteReport& report,
          const StoredItemPtr& before, int64_t& applied) {
-        if (before == nullptr || before->generation != report.generation) return;
+        if (before == nullptr || before->generation != report.generation) {
+          LogDropped(transaction, living, report, before);
+          return;
+        }
         ApplyReport(transaction, living, report, before);
         ++applied;
       },

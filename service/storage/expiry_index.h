@@ -63,12 +63,18 @@ struct DeleteReport {
   ItemKey key;
   uint64_t generation = 0;  // of the TrackedItem that was judged
   Kind kind = Kind::kGone;
-  ItemVersion current;  // kModified
+  bool deleted = false;  // with kGone: the store has deleted it; else it did not have it any more
+  ItemVersion current;   // kModified
   // When the next try is due, Unix seconds: for kStateUnknown and kRetryLater, and for kModified if
   // the present version is expired as well.
   std::optional<int64_t> retry_time;
   bool counts_as_attempt = false;  // with a retry_time: one more failed try
   std::string error;               // with a retry_time: why
+  // For the feed: of the version that was judged. A delete is logged for it, even if a newer report
+  // came since.
+  ItemTimes times = {};
+  uint64_t expired_sequence = 0;
+  int64_t lateness_seconds = 0;  // of the delete, since the item could first have been deleted
 };
 
 // The due, undeleted entries of a container at one moment.
@@ -143,6 +149,10 @@ class ExpiryIndex {
   // Moves entries to the present position of their items, and erases those that no item names.
   // Maintenance: costs no delete budget. Answers the number of changed entries.
   void Tidy(uint64_t container, std::vector<IndexEntry> entries, Done<int64_t> done);
+
+  // The same for entries of items that are live, which it moves to where they are found when they
+  // expire. An adopted item goes on waiting, which a scan for due items looks at in any family.
+  void FileByExpireTime(uint64_t container, std::vector<IndexEntry> entries, Done<int64_t> done);
 
   // Applies outcomes, each only if no report arrived for the item since it was judged. Goes before
   // reports in the commit queue. Answers the number applied.

@@ -9,6 +9,7 @@
 #include "service/storage/commit/commit_queue.h"
 #include "service/storage/commit/transaction.h"
 #include "service/storage/engine/database.h"
+#include "service/storage/feed/event_teller.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 
@@ -183,7 +184,11 @@ void SidecarState::UpdateDataDoubt(const DataDoubt& doubt, DoneStatus done) {
 void SidecarState::ClearDataDoubt(std::string reason, DoneStatus done) {
   auto clear = [reason = std::move(reason)](Transaction& transaction) -> absl::Status {
     TTL_ASSIGN_OR_RETURN(const std::optional<DataDoubt> saved, ReadDataDoubt(transaction));
-    if (saved.has_value() && saved->reason == reason) transaction.Erase(MetaKey(kDataDoubtFact));
+    if (!saved.has_value() || saved->reason != reason) return absl::OkStatus();
+    transaction.Erase(MetaKey(kDataDoubtFact));
+    for (const ContainerPtr& container : transaction.AllContainers()) {
+      if (container->feed.is_on()) TellResync(transaction.feed(), *container);
+    }
     return absl::OkStatus();
   };
   queue_.Submit(0, std::move(clear), std::move(done));

@@ -65,7 +65,7 @@ class SidecarState {
   void SaveDataDoubt(const DataDoubt& doubt, DoneStatus done);
   // Stores the progress of the rebuild, unless the doubt has another reason by now or has ended.
   void UpdateDataDoubt(const DataDoubt& doubt, DoneStatus done);
-  // Ends the doubt if it has this reason.
+  // Ends the doubt if it has this reason. Then all feeds get a RESYNC.
   void ClearDataDoubt(std::string reason, DoneStatus done);
 
   // Whether no container was ever created here.

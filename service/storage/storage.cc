@@ -11,8 +11,10 @@
 #include "service/storage/commit/low_water_marks.h"
 #include "service/storage/commit/record_cache.h"
 #include "service/storage/commit/scan_marks.h"
+#include "service/storage/commit/untold_marks.h"
 #include "service/storage/engine/database.h"
 #include "service/storage/engine/directory_mark.h"
+#include "service/storage/feed/feed_log.h"
 #include "service/storage/holds/hold_table.h"
 #include "service/storage/upkeep/backup.h"
 #include "service/storage/upkeep/housekeeper.h"
@@ -30,16 +32,18 @@ struct Storage::Parts {
         database(std::move(opened)),
         cache(options.record_cache_bytes),
         reader(*database, cache),
-        queue(options, {*database, cache, catalog, hold_table, marks, due_changes, tallies,
-                        tombstones, purges, reader, scan_marks, tap}),
+        queue(options, {*database, cache, catalog, hold_table, marks, due_changes, untold, tallies,
+                        tombstones, purges, reader, scan_marks, feed_log, tap}),
         containers(catalog, queue, gate, tallies, hold_table),
         items(*database, queue, reader, data_trust),
         scanned_items(*database, queue, catalog, tallies, scan_marks),
         expiry_index(*database, reader, marks, queue),
+        untold_items(*database, reader, marks, untold),
         holds({*database, queue, reader, catalog, hold_table, tallies, gate}),
+        feed({*database, queue, catalog, feed_log, hold_table, tallies}),
         sidecar_state(*database, queue),
-        housekeeper({*database, cache, catalog, hold_table, marks, due_changes, tallies, tombstones,
-                     purges, queue},
+        housekeeper({*database, cache, catalog, hold_table, feed_log, marks, due_changes, untold,
+                     tallies, tombstones, purges, queue},
                     [log = options.log](absl::string_view line) {
                       if (log) log(StorageOptions::LogLevel::kWarning, line);
                     }) {}
@@ -56,8 +60,10 @@ struct Storage::Parts {
   ItemReader reader;
   Catalog catalog;
   HoldTable hold_table;
+  FeedLog feed_log;
   LowWaterMarks marks;
   DueChanges due_changes;
+  UntoldMarks untold;
   Tallies tallies;
   TombstoneCounts tombstones;
   PendingPurges purges;
@@ -70,7 +76,9 @@ struct Storage::Parts {
   Items items;
   ScannedItems scanned_items;
   ExpiryIndex expiry_index;
+  UntoldItems untold_items;
   Holds holds;
+  Feed feed;
   SidecarState sidecar_state;
   Housekeeper housekeeper;
 };
@@ -85,6 +93,8 @@ absl::StatusOr<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& opt
   auto parts = std::make_unique<Parts>(options, std::move(database));
   TTL_RETURN_IF_ERROR(parts->catalog.Load(*parts->database));
   TTL_RETURN_IF_ERROR(parts->hold_table.Load(*parts->database, parts->catalog.All()));
+  TTL_RETURN_IF_ERROR(
+      parts->feed_log.Load(*parts->database, parts->catalog.All(), parts->catalog.DataFormat()));
   TTL_RETURN_IF_ERROR(parts->tallies.Load(*parts->database, parts->catalog));
   TTL_ASSIGN_OR_RETURN(const std::optional<DataDoubt> doubt, parts->sidecar_state.LoadDataDoubt());
   if (doubt.has_value()) parts->data_trust.Doubt(doubt->reason);
@@ -100,10 +110,13 @@ Items& Storage::items() { return parts_->items; }
 ScannedItems& Storage::scanned_items() { return parts_->scanned_items; }
 ExpiryIndex& Storage::expiry_index() { return parts_->expiry_index; }
 Holds& Storage::holds() { return parts_->holds; }
+Feed& Storage::feed() { return parts_->feed; }
 SidecarState& Storage::sidecar_state() { return parts_->sidecar_state; }
 DataTrust& Storage::data_trust() { return parts_->data_trust; }
 DeleteGate& Storage::delete_gate() { return parts_->gate; }
 DueChanges& Storage::due_changes() { return parts_->due_changes; }
+UntoldItems& Storage::untold_items() { return parts_->untold_items; }
+DueChanges& Storage::untold_changes() { return parts_->untold.changes; }
 
 const Tallies& Storage::tallies() const { return parts_->tallies; }
 uint64_t Storage::StoreEpoch() const { return parts_->catalog.StoreEpoch(); }
@@ -134,6 +147,7 @@ absl::Status Storage::ReportHealth() const {
 std::vector<std::string> Storage::Problems() const {
   std::vector<std::string> problems = parts_->catalog.Problems();
   for (std::string& problem : parts_->hold_table.Problems()) problems.push_back(std::move(problem));
+  for (std::string& problem : parts_->feed_log.Problems()) problems.push_back(std::move(problem));
   return problems;
 }
 
@@ -143,7 +157,8 @@ bool Storage::RunHousekeeping() {
 }
 
 absl::Status Storage::CheckInvariants() const {
-  return ttl::CheckInvariants(*parts_->database, parts_->catalog, parts_->tallies);
+  return ttl::CheckInvariants(*parts_->database, parts_->catalog, parts_->tallies,
+                              parts_->feed_log);
 }
 
 absl::StatusOr<std::unique_ptr<Backup>> Storage::StartBackup(absl::Time now) {

@@ -18,10 +18,12 @@
 #include "service/storage/engine/storage_figures.h"
 #include "service/storage/engine/storage_options.h"
 #include "service/storage/expiry_index.h"
+#include "service/storage/feed.h"
 #include "service/storage/holds.h"
 #include "service/storage/items.h"
 #include "service/storage/scanned_items.h"
 #include "service/storage/sidecar_state.h"
+#include "service/storage/untold_items.h"
 
 namespace ttl {
 
@@ -47,11 +49,16 @@ class Storage {
   ScannedItems& scanned_items();
   ExpiryIndex& expiry_index();
   Holds& holds();
+  Feed& feed();
   SidecarState& sidecar_state();
   // Whether the tracked data is complete, as loaded from SidecarState.
   DataTrust& data_trust();
   DeleteGate& delete_gate();
   DueChanges& due_changes();
+  UntoldItems& untold_items();
+  // The containers in which something may have to be told earlier than known before, for the
+  // announcer.
+  DueChanges& untold_changes();
   const Tallies& tallies() const;
   // The present store epoch; see TrackedItem.
   uint64_t StoreEpoch() const;
@@ -78,13 +85,14 @@ class Storage {
   absl::Status ReportHealth() const;
 
   // The damage found when the database was opened: one line for each container whose record is
-  // unreadable, and for each unreadable hold. Nothing of such a container is hidden or deleted,
-  // and nothing is deleted of the container of such a hold; the others work.
+  // unreadable, and for each unreadable hold and subscription. Nothing of such a container is
+  // hidden or deleted, and nothing is deleted of the container of such a hold; the others work.
   std::vector<std::string> Problems() const;
 
   // One bounded step of background work: checks the free space, reopens the database after an
-  // error, purges the remains of deleted containers and indexes, builds indexes, counts items after
-  // a start, and compacts the space of deleted items. Returns whether there is more to do now. Call
+  // error, purges the remains of deleted containers and indexes, builds indexes, counts items and
+  // events after a start, drops events that are too old or too many, and compacts the space of
+  // deleted items. Returns whether there is more to do now. Call
   // it on one thread, about once a second, and at once while there is more.
   bool RunHousekeeping();
 
@@ -92,7 +100,8 @@ class Storage {
   // index entry belongs to an item that names it, every position in an existing index has its
   // entry, every item that can expire in a container with a complete index has an entry, no entry
   // is later than the deadline of its item, an item that is set aside names a hold, the keys of
-  // holds agree with the holds, and the tallies agree with the items. REQUIRES: nothing else uses
+  // holds agree with the holds, the tallies agree with the items, each EXPIRED ends at most once,
+  // and those that have not ended are exactly those that items name. REQUIRES: nothing else uses
   // the storage.
   absl::Status CheckInvariants() const;
 

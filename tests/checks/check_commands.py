@@ -67,7 +67,7 @@ FOREIGN_OPTIONS = {"--unix-socket"}
 
 # What stands for the names in capitals of client/ttlctl/README.md.
 NAMES = {"ID": "carts", "C": "carts", "N": "5", "X": "50", "FILE": "{dir}/file", "DIR": "{dir}/new",
-         "STORE_ID": "other", "ITEM": "no-such-item", "KEY": "p", "HOLD": "case-17", "TEXT": "test", "T": str(int(time.time()))}
+         "STORE_ID": "other", "ITEM": "no-such-item", "KEY": "p", "HOLD": "case-17", "SUBSCRIPTION": "mail", "TEXT": "test", "T": str(int(time.time()))}
 
 # The commands of client/ttlctl/README.md, in an order in which they work, and their exit codes.
 PLAYED = [
@@ -113,6 +113,13 @@ PLAYED = [
     ("holds apply FILE", 1),  # a file of containers is none of holds
     ("holds release C HOLD", 0),
     ("holds accept C", 0),
+    ("containers set ID --feed on", 0),
+    ("subscriptions create C SUBSCRIPTION", 0),
+    ("subscriptions list", 0),
+    ("subscriptions list C", 0),
+    ("subscriptions get C SUBSCRIPTION", 0),
+    ("subscriptions acknowledge C SUBSCRIPTION N", 1),  # nothing was sent
+    ("subscriptions delete C SUBSCRIPTION", 0),
     ("verify", 0),
     ("import C FILE", 0),
     ("import C -", 0),

@@ -7,11 +7,11 @@
 # A room is a folder. Those of service/, lowest first:
 #   base, yaml            what everybody may use; the YAML reader
 #   log, process          for programs: the log; signals and threads
-#   core, hold, state, windows   rules and values (core/hold, core/state, core/windows)
-#   storage               format <- engine <- holds <- commit <- upkeep, and on top of them its faces, which
+#   core, feed, hold, state, windows   rules and values (core/feed, core/hold, core/state, core/windows)
+#   storage               format <- engine <- { feed, holds } <- commit <- upkeep, and on top of them its faces, which
 #                         are all that others know, but for the values listed in `values`
 #   transport             connections, tls; tls <- access <- calls <- the servers themselves
-#   expiry                pace <- store <- sweep
+#   expiry                pace <- store <- sweep <- feed
 #   rpc                   checks <- mapping <- status <- services
 #   server                http <- { config, metrics, page }, and the wiring on top
 # expiry and rpc do not know each other. Beside them:
@@ -43,8 +43,8 @@ fi
 
 sources | xargs --no-run-if-empty awk '
   BEGIN {
-    core = "base core core/hold core/state core/windows"
-    inner = "storage/format storage/engine storage/holds storage/commit"
+    core = "base core core/feed core/hold core/state core/windows"
+    inner = "storage/format storage/engine storage/feed storage/holds storage/commit"
     values = "storage/format/index_entry storage/engine/storage_figures storage/engine/storage_options"
     transport = "transport transport/access transport/calls transport/connections transport/tls"
     expiry = "expiry expiry/pace expiry/store expiry/sweep"
@@ -53,9 +53,10 @@ sources | xargs --no-run-if-empty awk '
     may["yaml"] = core " yaml"
     may["log"] = "base log"
     may["process"] = "base log process"
-    may["core"] = may["core/hold"] = may["core/state"] = may["core/windows"] = core
+    may["core"] = may["core/feed"] = may["core/hold"] = may["core/state"] = may["core/windows"] = core
     may["storage/format"] = core " storage/format"
     may["storage/engine"] = core " storage/format storage/engine"
+    may["storage/feed"] = core " storage/format storage/engine storage/feed"
     may["storage/holds"] = core " storage/format storage/engine storage/holds"
     may["storage/commit"] = core " " inner
     may["storage/upkeep"] = core " " inner " storage/upkeep"
@@ -69,6 +70,7 @@ sources | xargs --no-run-if-empty awk '
     may["expiry/pace"] = core " expiry expiry/pace"
     may["expiry/store"] = core " storage expiry expiry/pace expiry/store"
     may["expiry/sweep"] = core " storage " expiry
+    may["expiry/feed"] = core " storage " expiry " expiry/feed"
     may["rpc/checks"] = core " storage rpc/checks"
     may["rpc/mapping"] = core " storage transport/calls rpc/checks rpc/mapping"
     may["rpc/status"] = core " storage rpc/mapping rpc/status"
@@ -77,7 +79,7 @@ sources | xargs --no-run-if-empty awk '
     may["server/config"] = core " yaml storage " transport " server/http server/config"
     may["server/metrics"] = core " log storage " transport " " rpc " server/http server/metrics"
     may["server/page"] = "base server/http server/page"
-    may["server"] = core " yaml log process storage storage/upkeep " transport " " expiry " " rpc " server server/http server/config server/metrics server/page"
+    may["server"] = core " yaml log process storage storage/upkeep " transport " " expiry " expiry/feed " rpc " server server/http server/config server/metrics server/page"
     sql = "config sql sql/tables sql/connect sql/install"
     may_p["config"] = "config"
     may_p["sql"] = may_p["sql/tables"] = may_p["sql/connect"] = may_p["sql/install"] = sql

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "service/core/ttl_rules.h"
+#include "service/storage/format/feed_codec.h"
 #include "service/storage/format/record_codec.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -55,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FuzzInput input(data, size);
   const uint8_t kind = input.TakeByte();
   const absl::string_view bytes = input.rest();
-  switch (kind % 12) {
+  switch (kind % 16) {
     case 0:
       ReadItem(bytes);
       break;
@@ -91,6 +92,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 11:
       RoundTrip(bytes, DecodeSourcePosition, EncodeSourcePosition);
+      break;
+    case 12:
+      RoundTrip(
+          bytes, [](absl::string_view value) { return DecodeEvent(7, value); }, EncodeEvent);
+      break;
+    case 13:
+      RoundTrip(bytes, DecodeFeedTrim, EncodeFeedTrim);
+      break;
+    case 14:
+      RoundTrip(
+          bytes, [](absl::string_view value) { return DecodeSubscription("s", value); },
+          EncodeSubscription);
       break;
     default:
       RoundTrip(bytes, DecodeAppliedEntry, EncodeAppliedEntry);

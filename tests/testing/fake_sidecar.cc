@@ -11,6 +11,7 @@
 #include "grpcpp/server_context.h"
 #include "ttl/v1/container_service.grpc.pb.h"
 #include "ttl/v1/expiry_service.grpc.pb.h"
+#include "ttl/v1/feed_service.grpc.pb.h"
 #include "ttl/v1/hold_service.grpc.pb.h"
 #include "ttl/v1/item_service.grpc.pb.h"
 
@@ -50,6 +51,10 @@ void FillDefault(const v1::PlaceHoldRequest& request, v1::PlaceHoldResponse* res
   }
 }
 
+void FillDefault(const v1::AcknowledgeRequest& request, v1::AcknowledgeResponse* response) {
+  response->set_acknowledged_sequence(request.sequence());
+}
+
 void FillDefault(const google::protobuf::Message&, google::protobuf::Message*) {}
 
 }  // namespace
@@ -63,13 +68,14 @@ void FillDefault(const google::protobuf::Message&, google::protobuf::Message*) {
 class FakeSidecar::Services {
  public:
   explicit Services(FakeSidecar& fake)
-      : containers_(fake), items_(fake), expiry_(fake), holds_(fake) {}
+      : containers_(fake), items_(fake), expiry_(fake), holds_(fake), feed_(fake) {}
 
   void Register(grpc::ServerBuilder& builder) {
     builder.RegisterService(&containers_);
     builder.RegisterService(&items_);
     builder.RegisterService(&expiry_);
     builder.RegisterService(&holds_);
+    builder.RegisterService(&feed_);
   }
 
  private:
@@ -167,10 +173,34 @@ class FakeSidecar::Services {
     FakeSidecar& fake_;
   };
 
+  class Feed : public v1::FeedService::Service {
+   public:
+    explicit Feed(FakeSidecar& fake) : fake_(fake) {}
+    TTL_FAKE_METHOD(CreateSubscription)
+    TTL_FAKE_METHOD(GetSubscription)
+    TTL_FAKE_METHOD(ListSubscriptions)
+    TTL_FAKE_METHOD(DeleteSubscription)
+    TTL_FAKE_METHOD(Acknowledge)
+
+    grpc::Status WatchEvents(grpc::ServerContext* context, const v1::WatchEventsRequest* request,
+                             grpc::ServerWriter<v1::WatchEventsResponse>* writer) override {
+      fake_.Record("WatchEvents", *request);
+      while (const auto reply = fake_.AwaitReply("WatchEvents", *context)) {
+        if (reply->response == nullptr) return reply->status;
+        writer->Write(dynamic_cast<const v1::WatchEventsResponse&>(*reply->response));
+      }
+      return grpc::Status::CANCELLED;
+    }
+
+   private:
+    FakeSidecar& fake_;
+  };
+
   Containers containers_;
   Items items_;
   Expiry expiry_;
   Holds holds_;
+  Feed feed_;
 };
 
 #undef TTL_FAKE_METHOD
@@ -252,18 +282,38 @@ void FakeSidecar::Tell(absl::string_view method, Reply reply) {
   replies_[std::string(method)].push_back(std::move(reply));
 }
 
-std::optional<FakeSidecar::Reply> FakeSidecar::Receive(const std::string& method,
-                                                       const google::protobuf::Message& request) {
+void FakeSidecar::Record(const std::string& method, const google::protobuf::Message& request) {
   std::shared_ptr<google::protobuf::Message> copy(request.New());
   copy->CopyFrom(request);
   MutexLock lock(mutex_);
   requests_[method].push_back(std::move(copy));
+}
+
+std::optional<FakeSidecar::Reply> FakeSidecar::NextReply(const std::string& method) {
   std::deque<Reply>& replies = replies_[method];
   if (replies.empty()) return std::nullopt;
   Reply reply = std::move(replies.front());
   replies.pop_front();
   reply.releases = releases_;
   return reply;
+}
+
+std::optional<FakeSidecar::Reply> FakeSidecar::Receive(const std::string& method,
+                                                       const google::protobuf::Message& request) {
+  Record(method, request);
+  MutexLock lock(mutex_);
+  return NextReply(method);
+}
+
+std::optional<FakeSidecar::Reply> FakeSidecar::AwaitReply(const std::string& method,
+                                                          const grpc::ServerContext& context) {
+  MutexLock lock(mutex_);
+  // Nobody tells that a call was cancelled.
+  while (replies_[method].empty() && !destroying_ && !context.IsCancelled()) {
+    released_.WaitFor(mutex_, std::chrono::milliseconds(5));
+  }
+  if (destroying_ || context.IsCancelled()) return std::nullopt;
+  return NextReply(method);
 }
 
 void FakeSidecar::CountCheckStream() {

@@ -11,20 +11,23 @@
 #include "absl/strings/string_view.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/server.h"
+#include "grpcpp/server_context.h"
 #include "grpcpp/support/status.h"
 #include "service/base/mutex.h"
 #include "tests/testing/temp_dir.h"
 
 namespace ttl {
 
-// A stateless sidecar for tests of clients: serves ContainerService, ItemService, ExpiryService and
-// HoldService of ttl.v1 on a Unix socket of its own, records every request, and gives scripted
-// answers. Methods are named as in the protos, without their service; names are unique.
+// A stateless sidecar for tests of clients: serves ContainerService, ItemService, ExpiryService,
+// HoldService and FeedService of ttl.v1 on a Unix socket of its own, records every request, and
+// gives scripted answers. Methods are named as in the protos, without their service; names are
+// unique.
 //
 // An unscripted method returns OK: TrackItems with all items tracked, UntrackItems with all
 // untracked, CheckVisibility with all visible, PlaceHold with the hold's name and all keys held,
-// the others with an empty response. For StreamCheckVisibility a call is one message; one that
-// fails ends the stream.
+// Acknowledge with its sequence, the others with an empty response. For StreamCheckVisibility a
+// call is one message; one that fails ends the stream. Each answer of WatchEvents is a message of
+// the open stream, or of the next one, and a failure ends it; an unscripted stream stays open.
 //
 // Thread-safe. Serves from construction to destruction.
 class FakeSidecar {
@@ -81,6 +84,10 @@ class FakeSidecar {
 
   // Records the request and returns its scripted result, if any.
   std::optional<Reply> Receive(const std::string& method, const google::protobuf::Message& request);
+  // The next scripted result of a method, as soon as there is one; absent: the call is cancelled.
+  std::optional<Reply> AwaitReply(const std::string& method, const grpc::ServerContext& context);
+  void Record(const std::string& method, const google::protobuf::Message& request);
+  std::optional<Reply> NextReply(const std::string& method) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountCheckStream();
   void WaitForRelease(const Reply& reply);
 

@@ -54,17 +54,31 @@ void RpcSidecar::Start() {
   expiry_options.start_steady = clock_.Read().boot.value_or(absl::ZeroDuration());
   expiry_options.on_clock_accepted = [this] { ++clocks_accepted_; };
   expiry_options.on_change = [this] { ++changes_; };
-  container_service_ = std::make_unique<ContainerService>(storage_->containers(), storage_->holds(),
-                                                          storage_->tallies(), *guarded_clock_,
-                                                          usage_, options_.containers);
+  container_service_ = std::make_unique<ContainerService>(
+      storage_->containers(), storage_->holds(), storage_->feed(), storage_->tallies(),
+      *guarded_clock_, usage_, options_.containers);
   item_calls_ = std::make_unique<ItemCalls>(
       storage_->containers(), storage_->items(), storage_->holds(), *guarded_clock_,
       levers_->store_trust(), counters_, options_.adoption_grace);
   item_service_ = std::make_unique<ItemService>(*item_calls_);
-  expiry_service_ =
-      std::make_unique<ExpiryService>(ExpiryService::Parts{*storage_, *guarded_clock_, clock_,
-                                                           published_, counters_, usage_, *levers_},
-                                      std::move(expiry_options));
+  storage_->feed().SetClock([this] {
+    const ClockStatus clock = guarded_clock_->Status();
+    const bool may_judge = !clock.suspect && !storage_->data_trust().in_doubt();
+    return FeedMoment{.now = clock.time.now,
+                      .judged_at = may_judge ? std::optional(clock.time.now) : std::nullopt};
+  });
+  feed_view_ = std::make_unique<FeedView>(
+      FeedView::Parts{.feed = storage_->feed(), .progress = feed_progress_, .sent = sent_});
+  feed_service_ =
+      std::make_unique<FeedService>(FeedService::Parts{.containers = storage_->containers(),
+                                                       .feed = storage_->feed(),
+                                                       .clock = *guarded_clock_,
+                                                       .progress = feed_progress_,
+                                                       .sent = sent_});
+  expiry_service_ = std::make_unique<ExpiryService>(
+      ExpiryService::Parts{*storage_, *guarded_clock_, clock_, published_, counters_, usage_,
+                           *levers_, *feed_view_},
+      std::move(expiry_options));
   hold_service_ =
       std::make_unique<HoldService>(storage_->containers(), storage_->holds(), *guarded_clock_);
   maintenance_service_ = std::make_unique<MaintenanceService>(
@@ -80,8 +94,8 @@ void RpcSidecar::Start() {
 
   grpc::ServerBuilder builder;
   const std::initializer_list<RpcService*> services = {
-      container_service_.get(), item_service_.get(),        expiry_service_.get(),
-      hold_service_.get(),      maintenance_service_.get(), health_service_.get()};
+      container_service_.get(),   item_service_.get(),   expiry_service_.get(), hold_service_.get(),
+      maintenance_service_.get(), health_service_.get(), feed_service_.get()};
   for (RpcService* service : services) {
     served_.push_back(
         std::unique_ptr<Served>(new Served{*service, ByteService(service->descriptor()), nullptr}));
@@ -111,11 +125,13 @@ void RpcSidecar::Start() {
   containers_ = v1::ContainerService::NewStub(channel);
   items_ = v1::ItemService::NewStub(channel);
   expiry_ = v1::ExpiryService::NewStub(channel);
+  feed_ = v1::FeedService::NewStub(channel);
   holds_ = v1::HoldService::NewStub(channel);
   maintenance_ = v1::MaintenanceService::NewStub(channel);
 }
 
 void RpcSidecar::Stop() {
+  storage_->feed().SetClock(nullptr);  // the storage outlives the clock
   EndStreams();
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(5));
   queue_.reset();
@@ -124,7 +140,8 @@ void RpcSidecar::Stop() {
   served_.clear();
   health_service_.reset();
   maintenance_service_.reset();  // ends what its thread has begun
-  container_service_.reset();    // listens to the storage, which may be closed next
+  container_service_.reset();    // these two listen to the storage, which may be closed next
+  feed_service_.reset();
 }
 
 void RpcSidecar::EndStreams() {

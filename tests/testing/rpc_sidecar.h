@@ -18,17 +18,21 @@
 #include "absl/time/time.h"
 #include "service/base/wake_signal.h"
 #include "service/core/guarded_clock.h"
+#include "service/core/state/feed_progress.h"
 #include "service/core/state/published_reconciliation.h"
 #include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
 #include "service/rpc/checks/check_counters.h"
 #include "service/rpc/services/container_service.h"
 #include "service/rpc/services/expiry_service.h"
+#include "service/rpc/services/feed_service.h"
 #include "service/rpc/services/hold_service.h"
 #include "service/rpc/services/item_calls.h"
 #include "service/rpc/services/item_service.h"
 #include "service/rpc/services/maintenance_service.h"
 #include "service/rpc/services/method_roles.h"
+#include "service/rpc/status/feed_view.h"
+#include "service/rpc/status/sent_marks.h"
 #include "service/storage/levers.h"
 #include "service/transport/access/server_access.h"
 #include "service/transport/calls/byte_service.h"
@@ -43,13 +47,14 @@
 #include "tests/testing/temp_dir.h"
 #include "ttl/v1/container_service.grpc.pb.h"
 #include "ttl/v1/expiry_service.grpc.pb.h"
+#include "ttl/v1/feed_service.grpc.pb.h"
 #include "ttl/v1/hold_service.grpc.pb.h"
 #include "ttl/v1/item_service.grpc.pb.h"
 #include "ttl/v1/maintenance_service.grpc.pb.h"
 
 namespace ttl {
 
-// The five services, and that of gRPC's health protocol, on a real gRPC server over a Unix socket,
+// The six services, and that of gRPC's health protocol, on a real gRPC server over a Unix socket,
 // with storage in memory and a clock that the test moves. Nothing sweeps, so expired items stay
 // tracked. The destructor checks the invariants of storage.
 class RpcSidecar {
@@ -79,6 +84,7 @@ class RpcSidecar {
   v1::ContainerService::Stub& containers() { return *containers_; }
   v1::ItemService::Stub& items() { return *items_; }
   v1::ExpiryService::Stub& expiry() { return *expiry_; }
+  v1::FeedService::Stub& feed() { return *feed_; }
   v1::HoldService::Stub& holds() { return *holds_; }
   v1::MaintenanceService::Stub& maintenance() { return *maintenance_; }
 
@@ -89,6 +95,8 @@ class RpcSidecar {
   GuardedClock& guarded_clock() { return *guarded_clock_; }
   PublishedSweep& published() { return published_; }
   UsageMeter& usage() { return usage_; }
+  // Of an announcer that does not run: the test says what it would have done.
+  FeedProgress& feed_progress() { return feed_progress_; }
   PublishedReconciliation& reconciliations() { return reconciliations_; }
   const CheckCounters& check_counters() const { return counters_; }
   const AccessCounters& access_counters() const { return access_counters_; }
@@ -129,6 +137,8 @@ class RpcSidecar {
   StorageForTest storage_;
   PublishedSweep published_;
   UsageMeter usage_;
+  FeedProgress feed_progress_;
+  SentMarks sent_;
   WakeSignal reconciliation_asked_;
   PublishedReconciliation reconciliations_{reconciliation_asked_};
   CheckCounters counters_;
@@ -146,6 +156,8 @@ class RpcSidecar {
   std::unique_ptr<ContainerService> container_service_;
   std::unique_ptr<ItemCalls> item_calls_;
   std::unique_ptr<ItemService> item_service_;
+  std::unique_ptr<FeedView> feed_view_;
+  std::unique_ptr<FeedService> feed_service_;
   std::unique_ptr<ExpiryService> expiry_service_;
   std::unique_ptr<HoldService> hold_service_;
   std::unique_ptr<MaintenanceService> maintenance_service_;
@@ -157,6 +169,7 @@ class RpcSidecar {
   std::unique_ptr<v1::ContainerService::Stub> containers_;
   std::unique_ptr<v1::ItemService::Stub> items_;
   std::unique_ptr<v1::ExpiryService::Stub> expiry_;
+  std::unique_ptr<v1::FeedService::Stub> feed_;
   std::unique_ptr<v1::HoldService::Stub> holds_;
   std::unique_ptr<v1::MaintenanceService::Stub> maintenance_;
 };

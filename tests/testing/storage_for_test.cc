@@ -56,6 +56,23 @@ void StorageForTest::Reopen() {
 
 void StorageForTest::Close() { storage_.reset(); }
 
+std::vector<std::pair<std::string, std::string>> StorageForTest::Records(
+    const std::string& prefix) {
+  Close();
+  leveldb::Options options;
+  options.env = &env_;
+  leveldb::DB* opened = nullptr;
+  if (!leveldb::DB::Open(options, options_.directory, &opened).ok()) std::abort();
+  const std::unique_ptr<leveldb::DB> database(opened);
+  const std::unique_ptr<leveldb::Iterator> iterator(database->NewIterator({}));
+  std::vector<std::pair<std::string, std::string>> records;
+  for (iterator->Seek(prefix); iterator->Valid() && iterator->key().starts_with(prefix);
+       iterator->Next()) {
+    records.emplace_back(iterator->key().ToString(), iterator->value().ToString());
+  }
+  return records;
+}
+
 ContainerPtr StorageForTest::Create(const std::string& id, std::optional<int64_t> default_ttl,
                                     IndexingMode mode) {
   ContainerSettings settings;

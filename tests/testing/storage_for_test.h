@@ -36,6 +36,8 @@ class StorageForTest {
   void DamageAtReopen(std::vector<std::string> keys) { to_damage_ = std::move(keys); }
   // Closes storage; Reopen() opens it again.
   void Close();
+  // Closes storage and returns its records whose keys begin with `prefix`.
+  std::vector<std::pair<std::string, std::string>> Records(const std::string& prefix);
 
   // Containers. These abort if storage refuses the change.
   ContainerPtr Create(const std::string& id, std::optional<int64_t> default_ttl,

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "grpcpp/security/credentials.h"
 #include "service/base/done.h"
@@ -19,9 +20,15 @@ constexpr int kMaxStepsAtOnce = 200'000;
 // What FakeClock begins with.
 constexpr absl::Duration kBootStart = absl::Hours(1);
 
+std::string NameOf(EventKind kind) {
+  static constexpr const char* kNames[] = {"EXPIRED",  "PURGED",         "GONE",   "REVIVED",
+                                           "REPLACED", "POLICY_CHANGED", "RESYNC", "EXPIRING"};
+  return kNames[static_cast<int>(kind) - 1];
+}
+
 void CountStep(int& steps) {
   if (++steps < kMaxStepsAtOnce) return;
-  std::fprintf(stderr, "the sweeper never wants to wait\n");
+  std::fprintf(stderr, "the loop never wants to wait\n");
   std::abort();
 }
 
@@ -40,7 +47,10 @@ SweepHarness::SweepHarness(SweeperOptions options)
   RestartSweeper(options_);
 }
 
-SweepHarness::~SweepHarness() { sweeper_.reset(); }
+SweepHarness::~SweepHarness() {
+  sweeper_.reset();
+  storage->feed().SetClock(nullptr);
+}
 
 void SweepHarness::SetStoreClockOffset(absl::Duration offset) {
   store_clock_offset_ns_ = absl::ToInt64Nanoseconds(offset);
@@ -121,6 +131,56 @@ int64_t SweepHarness::SweepFor(absl::Duration duration) {
   }
 }
 
+ContainerPtr SweepHarness::CreateWithFeed(const std::string& id, std::optional<int64_t> default_ttl,
+                                          const FeedSettings& feed) {
+  ContainerSettings settings;
+  settings.policy.default_ttl = default_ttl;
+  settings.feed = feed;
+  const absl::Time now = *clock.Read().wall;
+  return Await<absl::StatusOr<ContainerPtr>>(
+             [&](auto done) { storage->containers().Create(id, settings, now, std::move(done)); })
+      .value();
+}
+
+Announcer::StepResult SweepHarness::AnnounceNow() {
+  Announcer::StepResult total;
+  int steps = 0;
+  do {
+    const Announcer::StepResult step = announcer_->RunOnce();
+    total.told += step.told;
+    total.noticed += step.noticed;
+    total.revived += step.revived;
+    total.tidied += step.tidied;
+    total.wait = step.wait;
+    CountStep(steps);
+  } while (total.wait == absl::ZeroDuration());
+  return total;
+}
+
+std::vector<std::string> SweepHarness::Events(const std::string& container) {
+  FeedQuery query;
+  query.containers = {storage.Find(container)};
+  query.after = query.containers[0]->feed.first_sequence;
+  query.max_events = 100'000;
+  query.max_bytes = size_t{1} << 30;
+  query.max_examined = 100'000;
+  std::vector<std::string> events;
+  const FeedPage page = storage->feed().Read(query).value();
+  for (const FeedPage::Entry& entry : page.entries) {
+    const FeedEvent& event = entry.event;
+    events.push_back(absl::StrCat(NameOf(event.kind), event.key.id.empty() ? "" : " ", event.key.id,
+                                  event.late ? " late" : "",
+                                  event.superseded ? " superseded" : ""));
+  }
+  return events;
+}
+
+std::optional<double> SweepHarness::Watermark(const std::string& container) {
+  const auto watermark = feed_progress.Of(*storage.Find(container)).watermark;
+  if (!watermark.has_value()) return std::nullopt;
+  return absl::ToDoubleSeconds(*watermark - kTestNow);
+}
+
 void SweepHarness::Restart() {
   sweeper_.reset();
   storage.Reopen();
@@ -134,10 +194,17 @@ void SweepHarness::Restart() {
 void SweepHarness::RestartSweeper(const SweeperOptions& options) {
   options_ = options;
   sweeper_.reset();
+  storage->feed().SetClock(nullptr);
   levers = Levers::Load(*storage, {}).value();
   moments_.emplace(hooked_clock_, *guarded_clock);
-  sweeper_ = std::make_unique<Sweeper>(options_, Sweeper::Parts{*storage, client_.get(), published,
-                                                                usage, *levers, wake_, *moments_});
+  sweeper_ = std::make_unique<Sweeper>(
+      options_, Sweeper::Parts{*storage, client_.get(), published, usage, *levers, wake_, *moments_,
+                               &feed_progress});
+  feed_judge_.emplace(*guarded_clock, storage->data_trust(), levers->store_trust());
+  storage->feed().SetClock([this] { return feed_judge_->Read(); });
+  announcer_moments_.emplace(clock, *guarded_clock);
+  announcer_ = std::make_unique<Announcer>(
+      Announcer::Parts{*storage, *feed_judge_, *announcer_moments_, feed_progress});
 }
 
 void SweepHarness::SetLimit(std::optional<double> per_second) {

@@ -8,13 +8,18 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "service/base/wake_signal.h"
 #include "service/core/clock.h"
+#include "service/core/feed/feed_settings.h"
 #include "service/core/guarded_clock.h"
+#include "service/core/state/feed_progress.h"
 #include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
+#include "service/expiry/feed/announcer.h"
+#include "service/expiry/feed/feed_judge.h"
 #include "service/expiry/moment_reader.h"
 #include "service/expiry/store/primary_store_client.h"
 #include "service/expiry/sweep/sweeper.h"
@@ -28,8 +33,9 @@ namespace ttl {
 // The time at which the harness starts, in Unix seconds: kTestNow.
 inline constexpr int64_t kStart = 1'800'000'000;
 
-// A sweeper with storage in memory, a scripted store, and a clock that moves only when told to. The
-// clock starts at kTestNow. Calls to the store are real: their deadlines pass in real time.
+// A sweeper and an announcer with storage in memory, a scripted store, and a clock that moves only
+// when told to. The clock starts at kTestNow. Calls to the store are real: their deadlines pass in
+// real time.
 class SweepHarness {
  public:
   explicit SweepHarness(SweeperOptions options = {});
@@ -65,6 +71,16 @@ class SweepHarness {
   // Lets time pass, with steps at the times that each step asks for.
   int64_t SweepFor(absl::Duration duration);
 
+  // Creates a container with a feed.
+  ContainerPtr CreateWithFeed(const std::string& id, std::optional<int64_t> default_ttl,
+                              const FeedSettings& feed = {});
+  // Runs steps of the announcer until one wants to wait. Returns what they did, and that wait.
+  Announcer::StepResult AnnounceNow();
+  // The events of a container in the order of its log, such as "EXPIRED a" or "PURGED a late".
+  std::vector<std::string> Events(const std::string& container);
+  // The watermark of a container, in seconds since kTestNow; absent: not known.
+  std::optional<double> Watermark(const std::string& container);
+
   // Sets the limit over all containers, as an operator does; absent: no limit.
   void SetLimit(std::optional<double> per_second);
 
@@ -80,7 +96,9 @@ class SweepHarness {
   std::unique_ptr<Levers> levers;
   FakePrimaryStore store;
   std::optional<GuardedClock> guarded_clock;
+  FeedProgress feed_progress;
 
+  Announcer& announcer() { return *announcer_; }
   PrimaryStoreClient& client() { return *client_; }
   Sweeper& sweeper() { return *sweeper_; }
   DeleteTally TallyOf(const std::string& container);
@@ -116,6 +134,9 @@ class SweepHarness {
   HookedClock hooked_clock_{clock};
   std::optional<MomentReader> moments_;
   std::unique_ptr<Sweeper> sweeper_;
+  std::optional<FeedJudge> feed_judge_;
+  std::optional<MomentReader> announcer_moments_;
+  std::unique_ptr<Announcer> announcer_;
 };
 
 }  // namespace ttl

@@ -147,7 +147,7 @@ std::unique_ptr<CommitQueue::Commit> CommitQueue::Begin() {
   commit->health = parts_.database.WriteHealth();
   commit->transaction =
       std::make_shared<Transaction>(parts_.catalog, parts_.holds, parts_.database, parts_.reader,
-                                    parts_.scan_marks, erased_generation_, last_);
+                                    parts_.scan_marks, parts_.feed_log, erased_generation_, last_);
   return commit;
 }
 
@@ -226,7 +226,7 @@ std::unique_ptr<CommitQueue::Commit> CommitQueue::AwaitReady() {
 }
 
 void CommitQueue::Finish(Commit& commit) {
-  bool earlier = false;
+  Earlier earlier;
   absl::Status written = commit.health;
   const Stopwatch stopwatch;
   if (written.ok()) written = WriteAndPublish(commit, earlier);
@@ -236,10 +236,11 @@ void CommitQueue::Finish(Commit& commit) {
     // The write failed, so refusals that relied on it were wrong; report the write error instead.
     operation.done(written.ok() ? operation.status : written);
   }
-  if (earlier && options_.due_signal != nullptr) options_.due_signal->Notify();
+  if (earlier.due && options_.due_signal != nullptr) options_.due_signal->Notify();
+  if (earlier.untold && options_.untold_signal != nullptr) options_.untold_signal->Notify();
 }
 
-absl::Status CommitQueue::WriteAndPublish(Commit& commit, bool& earlier) {
+absl::Status CommitQueue::WriteAndPublish(Commit& commit, Earlier& earlier) {
   if (Failures() != commit.failures) {
     return MakeError(Reason::kStorageUnavailable,
                      "an earlier write, on which this one depends, has failed");
@@ -258,8 +259,9 @@ absl::Status CommitQueue::WriteAndPublish(Commit& commit, bool& earlier) {
   parts_.tombstones.AddErased(writes);
   parts_.purges.Update(writes);
   parts_.tallies.Publish(tally_changes);
-  earlier = transaction.Publish(parts_.cache, parts_.catalog, parts_.holds, parts_.marks,
-                                parts_.due_changes);
+  earlier.due = transaction.Publish(parts_.cache, parts_.catalog, parts_.holds, parts_.marks,
+                                    parts_.due_changes);
+  earlier.untold = transaction.PublishUntold(parts_.catalog, parts_.untold);
   return absl::OkStatus();
 }
 

@@ -28,6 +28,7 @@
 namespace ttl {
 
 class DueChanges;
+struct UntoldMarks;
 
 // The single writer. All changes of state are queued here. The queued operations are gathered in
 // one transaction, which is written with one fsync and published to the readers; then the callers
@@ -62,11 +63,13 @@ class CommitQueue {
     HoldTable& holds;
     LowWaterMarks& marks;
     DueChanges& due_changes;
+    UntoldMarks& untold;
     Tallies& tallies;
     TombstoneCounts& tombstones;
     PendingPurges& purges;
     const ItemReader& reader;
     ScanMarks& scan_marks;
+    FeedLog& feed_log;
     ChangeTap& tap;
   };
 
@@ -140,7 +143,12 @@ class CommitQueue {
   void Write();
   std::unique_ptr<Commit> AwaitReady();
   void Finish(Commit& commit);
-  absl::Status WriteAndPublish(Commit& commit, bool& earlier);
+  // Whether a commit makes something due, or to be told, earlier than known before.
+  struct Earlier {
+    bool due = false;
+    bool untold = false;
+  };
+  absl::Status WriteAndPublish(Commit& commit, Earlier& earlier);
   uint64_t Failures();
 
   // Whether the commit handed over last was not written. Nothing can be built on that.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "service/base/status_macros.h"
+#include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 
 namespace ttl {
@@ -60,6 +61,23 @@ std::vector<absl::StatusOr<StoredItemPtr>> ItemReader::ReadMany(
     const bool found = cursor.Valid() && cursor.key() == keys[i];
     items[i] = found ? Decode(cursor.value()) : StoredItemPtr();
     if (items[i].ok()) cache_.Offer(keys[i], *items[i], tickets[i]);
+  }
+  return items;
+}
+
+std::vector<absl::StatusOr<StoredItemPtr>> ItemReader::ReadOwners(
+    const Container& container, const std::vector<IndexEntry>& entries) const {
+  std::vector<std::string> keys;
+  keys.reserve(entries.size());
+  for (const IndexEntry& entry : entries) {
+    keys.push_back(EncodeItemKey(container.number, entry.key));
+  }
+  auto items = ReadMany(ItemPrefix(container.number), keys);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const EntryPosition position{container.index_number, entries[i].family, entries[i].time};
+    if (items[i].ok() && *items[i] != nullptr && (*items[i])->position != position) {
+      items[i] = StoredItemPtr();
+    }
   }
   return items;
 }

@@ -8,9 +8,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "service/core/container.h"
 #include "service/core/ttl_rules.h"
 #include "service/storage/commit/record_cache.h"
 #include "service/storage/engine/database.h"
+#include "service/storage/format/index_entry.h"
 #include "service/storage/format/stored_item.h"
 
 namespace ttl {
@@ -28,6 +30,11 @@ class ItemReader {
   // Cheaper than single reads if the keys are close to each other.
   std::vector<absl::StatusOr<StoredItemPtr>> ReadMany(absl::string_view prefix,
                                                       const std::vector<std::string>& keys) const;
+
+  // The items of entries of the container's index; one result each, in order. Null if the item
+  // names another entry or does not exist.
+  std::vector<absl::StatusOr<StoredItemPtr>> ReadOwners(
+      const Container& container, const std::vector<IndexEntry>& entries) const;
 
   // Reads what visibility needs of many items (see TimesOf()): replaces `times` by one result each,
   // in order, with the same errors. `lookups` has the keys, and is changed.

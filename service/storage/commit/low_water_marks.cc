@@ -37,20 +37,47 @@ IndexPlace LowWaterMarks::BeginScan(uint64_t index, IndexFamily family) {
 
 void LowWaterMarks::EndScan(uint64_t index, IndexFamily family, IndexPlace first) {
   MutexLock lock(mutex_);
+  RaiseTo(index, family, std::move(first));
+}
+
+uint64_t LowWaterMarks::Generation() const {
+  MutexLock lock(mutex_);
+  return generation_;
+}
+
+void LowWaterMarks::EndScanOf(uint64_t generation, uint64_t index, IndexFamily family,
+                              IndexPlace first) {
+  MutexLock lock(mutex_);
+  if (generation == generation_) RaiseTo(index, family, std::move(first));
+}
+
+void LowWaterMarks::RaiseTo(uint64_t index, IndexFamily family, IndexPlace first) {
   const auto it = marks_.find(index);
   if (it == marks_.end()) return;  // what the scan began from is not known any more
   Mark& mark = it->second[Slot(family)];
   mark.mark = std::min(std::move(first), mark.written_since_scan_began);
 }
 
+bool LowWaterMarks::IsEmpty() const {
+  MutexLock lock(mutex_);
+  return marks_.empty();
+}
+
+bool LowWaterMarks::Knows(uint64_t index) const {
+  MutexLock lock(mutex_);
+  return marks_.contains(index);
+}
+
 void LowWaterMarks::Forget(uint64_t index) {
   MutexLock lock(mutex_);
   marks_.erase(index);
+  ++generation_;
 }
 
 void LowWaterMarks::Clear() {
   MutexLock lock(mutex_);
   marks_.clear();
+  ++generation_;
 }
 
 }  // namespace ttl

@@ -36,6 +36,18 @@ class LowWaterMarks {
   // entries written since it began into account. No effect if the index was forgotten meanwhile.
   void EndScan(uint64_t index, IndexFamily family, IndexPlace first);
 
+  // Counts how often indexes were forgotten.
+  uint64_t Generation() const;
+  // As EndScan(). No effect, besides, if any index was forgotten since Generation() returned
+  // `generation`: for what is found out only after the scan of a family, when that of another may
+  // have made the index known again.
+  void EndScanOf(uint64_t generation, uint64_t index, IndexFamily family, IndexPlace first);
+
+  // Whether no index is known.
+  bool IsEmpty() const;
+  // Whether a scan of the index has begun since it was forgotten.
+  bool Knows(uint64_t index) const;
+
   // The index was deleted.
   void Forget(uint64_t index);
 
@@ -49,10 +61,13 @@ class LowWaterMarks {
   };
   using Marks = std::array<Mark, kIndexFamilies>;
   static size_t Slot(IndexFamily family) { return static_cast<size_t>(family) - 1; }
+  void RaiseTo(uint64_t index, IndexFamily family, IndexPlace first)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static bool IsBefore(int64_t time, absl::string_view key, const IndexPlace& place);
 
   mutable Mutex mutex_;
   absl::flat_hash_map<uint64_t, Marks> marks_ ABSL_GUARDED_BY(mutex_);
+  uint64_t generation_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace ttl

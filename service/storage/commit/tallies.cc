@@ -1,6 +1,7 @@
 #include "service/storage/commit/tallies.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "service/base/status_macros.h"
 #include "service/storage/commit/catalog.h"
@@ -69,6 +70,7 @@ absl::Status Tallies::Load(const Database& database, const Catalog& catalog) {
     Entry& entry = entries[container->number];
     entry.walked = "";
     entry.index = container->index_number;
+    entry.told_after = ToldAfter(*container);
     incomplete.insert(container->number);
   }
   auto cursor = database.ReadPrefix(std::string(1, kTotalsTable));
@@ -146,6 +148,17 @@ int64_t Tallies::SetAside(uint64_t container) const {
   return it == entries_.end() ? 0 : it->second.set_aside;
 }
 
+int64_t Tallies::Told(uint64_t container) const {
+  MutexLock lock(mutex_);
+  const auto it = entries_.find(container);
+  return it == entries_.end() ? 0 : it->second.told;
+}
+
+uint64_t Tallies::ToldAfter(const Container& container) {
+  return container.feed.is_on() ? container.feed.first_sequence
+                                : std::numeric_limits<uint64_t>::max();
+}
+
 ItemSum Tallies::Tracked(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = entries_.find(container);
@@ -208,6 +221,7 @@ void Tallies::Apply(const Change& change, Entry& entry) {
     entry.histogram.Add(change.step->items);
     entry.failing += change.step->failing;
     entry.set_aside += change.step->set_aside;
+    entry.told += change.step->told;
     entry.walked = change.step->reached;
     if (change.step->finished) {
       entry.totals = entry.histogram.total();
@@ -217,6 +231,9 @@ void Tallies::Apply(const Change& change, Entry& entry) {
   // No item has an entry in a new index yet.
   if (change.index.value_or(entry.index) != entry.index) entry.set_aside = 0;
   entry.index = change.index.value_or(entry.index);
+  // No item is told in a new feed yet.
+  if (change.told_after.value_or(entry.told_after) != entry.told_after) entry.told = 0;
+  entry.told_after = change.told_after.value_or(entry.told_after);
   if (entry.totals.has_value()) *entry.totals += DifferenceOf(change);
   entry.adopted = AdoptedAfter(entry.adopted, change);
   for (const ItemChange& item : change.items) {
@@ -225,11 +242,13 @@ void Tallies::Apply(const Change& change, Entry& entry) {
       entry.histogram.Remove(TimesOf(*item.before), BytesOf(*item.before));
       if (IsFailing(*item.before)) --entry.failing;
       if (IsSetAside(*item.before, entry.index)) --entry.set_aside;
+      if (IsTold(*item.before, entry.told_after)) --entry.told;
     }
     if (item.after == nullptr) continue;
     AddTo(entry.histogram, *item.after);
     if (IsFailing(*item.after)) ++entry.failing;
     if (IsSetAside(*item.after, entry.index)) ++entry.set_aside;
+    if (IsTold(*item.after, entry.told_after)) ++entry.told;
   }
 }
 

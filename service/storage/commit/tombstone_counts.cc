@@ -12,7 +12,7 @@ namespace {
 absl::string_view RangeOf(absl::string_view key) {
   constexpr size_t kTableAndNumber = 9;
   if (key.size() <= kTableAndNumber) return {};
-  if (key[0] == kItemTable) return key.substr(0, kTableAndNumber);
+  if (key[0] == kItemTable || key[0] == kEventTable) return key.substr(0, kTableAndNumber);
   if (key[0] == kIndexTable) return key.substr(0, kTableAndNumber + 1);
   return {};
 }

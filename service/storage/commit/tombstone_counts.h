@@ -14,9 +14,9 @@
 namespace ttl {
 
 // Counts the tombstones in each range of the database from which many keys are erased: the items of
-// a container, and a family of an index. An erased key stays on disk and slows down every read that
-// passes it until the range is compacted. The counts are in memory only; tombstones from before a
-// start are left to LevelDB's own compactions. Thread-safe.
+// a container, a family of an index, and the events of a feed. An erased key stays on disk and
+// slows down every read that passes it until the range is compacted. The counts are in memory only;
+// tombstones from before a start are left to LevelDB's own compactions. Thread-safe.
 class TombstoneCounts {
  public:
   // One range, by the prefix of its keys.

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "service/base/status_macros.h"
 #include "service/storage/commit/due_changes.h"
+#include "service/storage/commit/untold_marks.h"
+#include "service/storage/feed/event_teller.h"
 #include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
@@ -31,7 +33,7 @@
 namespace ttl {
 
 Transaction::Transaction(const Catalog& catalog, const HoldTable& holds, const Database& database,
-                         const ItemReader& reader, ScanMarks& scan_marks,
+                         const ItemReader& reader, ScanMarks& scan_marks, FeedLog& feed_log,
                          uint64_t& erased_generation, std::shared_ptr<const Transaction> before)
     : catalog_(catalog),
       hold_table_(holds),
@@ -40,7 +42,8 @@ Transaction::Transaction(const Catalog& catalog, const HoldTable& holds, const D
       scan_marks_(scan_marks),
       erased_generation_(erased_generation),
       before_(std::move(before)),
-      holds_(holds) {}
+      holds_(holds),
+      feed_(feed_log) {}
 
 ContainerPtr Transaction::FindContainer(uint64_t number) const {
   for (const Transaction* transaction : {static_cast<const Transaction*>(this), before_.get()}) {
@@ -55,6 +58,19 @@ ContainerPtr Transaction::FindContainer(absl::string_view id) const {
   const uint64_t* number = numbers_by_id_.Find(id);
   if (number == nullptr) return catalog_.Find(id);
   return *number == 0 ? nullptr : FindContainer(*number);
+}
+
+std::vector<ContainerPtr> Transaction::AllContainers() const {
+  std::vector<ContainerPtr> all;
+  for (const ContainerPtr& committed : catalog_.All()) {
+    const ContainerPtr* gathered = containers_.Find(committed->number);
+    if (gathered == nullptr) {
+      all.push_back(committed);
+    } else if (*gathered != nullptr) {
+      all.push_back(*gathered);
+    }
+  }
+  return all;
 }
 
 void Transaction::PutContainer(Container container) {
@@ -151,6 +167,7 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
   if (scan_marks_.IsReading(container.number)) {
     scan_marks_.NoteReport(container.number, EncodeItemKey(container.number, key));
   }
+  if (container.feed.is_on()) TellReported(feed_, container, key, before.get(), after);
   PutItem(container, key, before, std::move(after));
 }
 
@@ -219,7 +236,8 @@ absl::StatusOr<uint64_t> Transaction::FindHolder(uint64_t container, const ItemK
 }
 
 void Transaction::EraseItem(const Container& container, const ItemKey& key,
-                            const StoredItemPtr& before) {
+                            const StoredItemPtr& before, std::optional<int64_t> purge_lateness) {
+  if (container.feed.is_on()) TellErased(feed_, container, key, *before, purge_lateness);
   erased_generation_ = std::max(erased_generation_, before->generation);
   MoveEntry(container.number, key, PresentPosition(container, before), std::nullopt);
   SetItem(container.number, key, before, nullptr);
@@ -279,6 +297,7 @@ void Transaction::Keep() {
   numbers_by_id_.Keep();
   walk_steps_.Keep();
   holds_.Keep();
+  feed_.Keep();
   if (pause_of_all_top_.has_value()) pause_of_all_kept_ = std::move(pause_of_all_top_);
   pause_of_all_top_.reset();
   if (store_epoch_top_.has_value()) store_epoch_kept_ = std::exchange(store_epoch_top_, {});
@@ -292,6 +311,7 @@ void Transaction::Discard() {
   numbers_by_id_.Discard();
   walk_steps_.Discard();
   holds_.Discard();
+  feed_.Discard();
   pause_of_all_top_.reset();
   store_epoch_top_.reset();
   data_format_top_.reset();
@@ -302,7 +322,9 @@ Tallies::Changes Transaction::TallyChanges() const {
   for (const auto& [number, container] : containers_.kept()) {
     Tallies::Change& change = changes[number];
     change.erased = container == nullptr;
-    if (container != nullptr) change.index = container->index_number;
+    if (container == nullptr) continue;
+    change.index = container->index_number;
+    change.told_after = Tallies::ToldAfter(*container);
   }
   for (const auto& [number, step] : walk_steps_.kept()) changes[number].step = &step;
   for (const auto& [key, item] : items_.kept()) {
@@ -319,6 +341,7 @@ WriteSet Transaction::Writes(const Tallies& tallies, const Tallies::Changes& tal
     writes.emplace_back(key, item.after == nullptr ? Bytes() : Bytes(EncodeItem(*item.after)));
   }
   for (const auto& [key, value] : others_.kept()) writes.emplace_back(key, value);
+  feed_.AppendTo(writes);
   for (const auto& [number, change] : tally_changes) {
     if (change.erased) {
       writes.emplace_back(TotalsKey(number), Bytes());
@@ -340,6 +363,7 @@ bool Transaction::Publish(RecordCache& cache, Catalog& catalog, HoldTable& holds
   }
   // Before the sweep is told of what may be due earlier.
   holds.Publish(hold_changes);
+  feed_.Publish(changes.containers);
   changes.pause_of_all = pause_of_all_kept_;
   changes.store_epoch = store_epoch_kept_;
   changes.data_format = data_format_kept_;
@@ -356,6 +380,40 @@ bool Transaction::Publish(RecordCache& cache, Catalog& catalog, HoldTable& holds
     earlier = true;
   }
   return earlier;
+}
+
+bool Transaction::PublishUntold(const Catalog& catalog, UntoldMarks& marks) const {
+  bool earlier = !containers_.kept().empty();
+  for (const auto& [number, container] : containers_.kept()) marks.changes.Add(number);
+  if (marks.expiries.IsEmpty()) return earlier;
+  for (const auto& [key, item] : items_.kept()) {
+    if (item.after == nullptr || !marks.expiries.Knows(item.after->position.index)) continue;
+    const uint64_t number = DecodeNumber(key).value_or(0);
+    const ContainerPtr container = catalog.Find(number);
+    if (container == nullptr || !LowerMarks(container->feed, key, item, marks)) continue;
+    marks.changes.Add(number);
+    earlier = true;
+  }
+  return earlier;
+}
+
+bool Transaction::LowerMarks(const FeedState& feed, absl::string_view key, const ItemChange& item,
+                             UntoldMarks& marks) {
+  const StoredItem& after = *item.after;
+  if (!IsUntold(feed, after)) return false;
+  const StoredItem* before = item.committed.get();
+  // Another generation is new where the one before was: one commit may have told that, too.
+  const bool is_new = before == nullptr || before->generation != after.generation ||
+                      before->position != after.position || !IsUntold(feed, *before);
+  const bool is_unnoticed = is_new || (before->noticed_expire_time != after.noticed_expire_time &&
+                                       after.noticed_expire_time == 0);
+  if (!is_unnoticed) return false;
+  const EntryPosition& at = after.position;
+  const std::string entry =
+      EncodeIndexKey(at.index, at.family, at.time, DecodeItemKey(key).value_or(ItemKey()));
+  bool lowered = marks.notices.EntryWritten(at.index, at.family, at.time, entry);
+  if (is_new && marks.expiries.EntryWritten(at.index, at.family, at.time, entry)) lowered = true;
+  return lowered;
 }
 
 }  // namespace ttl

@@ -19,6 +19,7 @@
 #include "service/storage/commit/scan_marks.h"
 #include "service/storage/commit/tallies.h"
 #include "service/storage/engine/database.h"
+#include "service/storage/feed/feed_changes.h"
 #include "service/storage/format/sidecar_facts.h"
 #include "service/storage/format/stored_hold.h"
 #include "service/storage/format/stored_item.h"
@@ -27,6 +28,7 @@
 namespace ttl {
 
 class DueChanges;
+struct UntoldMarks;
 
 // The fact that counts the numbers given out; absent before the first.
 inline constexpr absl::string_view kNextNumberFact = "next_number";
@@ -43,8 +45,8 @@ class Transaction {
   // one, use no more than ReportTransaction has. `erased_generation` is the highest generation of
   // an item that was erased, by any transaction since the start. All references must outlive this.
   Transaction(const Catalog& catalog, const HoldTable& holds, const Database& database,
-              const ItemReader& reader, ScanMarks& scan_marks, uint64_t& erased_generation,
-              std::shared_ptr<const Transaction> before = nullptr);
+              const ItemReader& reader, ScanMarks& scan_marks, FeedLog& feed_log,
+              uint64_t& erased_generation, std::shared_ptr<const Transaction> before = nullptr);
 
   // Releases `before`, which is committed now.
   void ForgetBefore() { before_.reset(); }
@@ -52,6 +54,8 @@ class Transaction {
   // Null if there is none.
   ContainerPtr FindContainer(uint64_t number) const;
   ContainerPtr FindContainer(absl::string_view id) const;
+  // Those that were committed before and still exist, in no particular order.
+  std::vector<ContainerPtr> AllContainers() const;
   void PutContainer(Container container);
   void EraseContainer(const Container& container);
 
@@ -70,12 +74,16 @@ class Transaction {
   // Stores `after` in the present store epoch, with the position that ChoosePosition() gives it,
   // or, if `next_try` (Unix seconds) is set, among the items that wait for their next try until
   // then. A new item gets a generation higher than that of any item erased since the start, so that
-  // the outcome of a delete of an earlier item with the same key does not apply to it.
+  // the outcome of a delete of an earlier item with the same key does not apply to it. Logs the
+  // events of the change if the container has a feed.
   void PutReportedItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
                        StoredItem after, std::optional<int64_t> next_try = std::nullopt);
 
-  // Removes an item and its entry.
-  void EraseItem(const Container& container, const ItemKey& key, const StoredItemPtr& before);
+  // Removes an item and its entry. `purge_lateness` is set if the store has deleted the item
+  // because the sweep asked for it: so many seconds after it first could. Logs the events of the
+  // change if the container has a feed.
+  void EraseItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
+                 std::optional<int64_t> purge_lateness = std::nullopt);
 
   // Notes, for a scan of the store in progress, that the store has deleted an item, tracked or not.
   void NoteRemoval(const Container& container, const ItemKey& key, int64_t ts,
@@ -94,6 +102,9 @@ class Transaction {
   // The number of a hold on the partition or the key of an item that stands; 0 if there is none,
   // or none but one that this commit places.
   absl::StatusOr<uint64_t> FindHolder(uint64_t container, const ItemKey& key) const;
+
+  // The events and subscriptions. The container of an event must have a feed.
+  FeedChanges& feed() { return feed_; }
 
   // The data becomes such that a program must know this format to use it; see data_format.h.
   void RaiseDataFormat(int64_t format);
@@ -129,6 +140,11 @@ class Transaction {
   bool Publish(RecordCache& cache, Catalog& catalog, HoldTable& holds, LowWaterMarks& marks,
                DueChanges& due_changes) const;
 
+  // Lowers the marks of the scans for untold items, and adds the containers in which something may
+  // have to be told earlier, or that have changed, to the changes of `marks`; after Publish().
+  // Returns whether there are any. Cheap while no container has a feed.
+  bool PublishUntold(const Catalog& catalog, UntoldMarks& marks) const;
+
  private:
   using Bytes = std::optional<std::string>;  // absent: deleted
   struct ItemChange {
@@ -136,6 +152,9 @@ class Transaction {
     StoredItemPtr after;      // null: deleted
   };
 
+  // Lowers `marks` for an item that the commit leaves untold. Returns whether a time was lowered.
+  static bool LowerMarks(const FeedState& feed, absl::string_view key, const ItemChange& item,
+                         UntoldMarks& marks);
   // The position of the item's entry; absent if it has none in the container's present index.
   static std::optional<EntryPosition> PresentPosition(const Container& container,
                                                       const StoredItemPtr& item);
@@ -162,6 +181,7 @@ class Transaction {
   LayeredMap<std::string, uint64_t> numbers_by_id_;  // 0: deleted
   LayeredMap<uint64_t, Tallies::WalkStep> walk_steps_;
   HoldChanges holds_;
+  FeedChanges feed_;
   // Containers of the indexes that were written to.
   absl::flat_hash_map<uint64_t, uint64_t> owners_;
   mutable std::string encoded_;  // reused by GetItem()

@@ -547,6 +547,22 @@ Database::Cursor Database::WalkPrefix(absl::string_view prefix, absl::string_vie
   return Cursor(*this, prefix, start, /*fill_cache=*/false);
 }
 
+absl::StatusOr<std::optional<std::string>> Database::LastKey(const std::string& prefix) const {
+  // Bounded by no prefix, because it begins behind the last key.
+  Cursor cursor(*this, "", PrefixEnd(prefix), /*fill_cache=*/true);
+  TTL_RETURN_IF_ERROR(cursor.status());
+  leveldb::Iterator& iterator = *cursor.iterator_;
+  if (iterator.Valid()) {
+    iterator.Prev();
+  } else {
+    iterator.SeekToLast();
+  }
+  counters_.seeks.fetch_add(1, std::memory_order_relaxed);
+  TTL_RETURN_IF_ERROR(cursor.status());
+  if (!iterator.Valid() || !absl::StartsWith(ToView(iterator.key()), prefix)) return std::nullopt;
+  return std::string(ToView(iterator.key()));
+}
+
 Database::Cursor::Cursor(const Database& database, absl::string_view prefix,
                          absl::string_view start, bool fill_cache)
     : database_(&database), prefix_(prefix), open_(database) {

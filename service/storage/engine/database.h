@@ -100,6 +100,9 @@ class Database {
   // The same for walks over much data: does not evict other blocks from memory.
   Cursor WalkPrefix(absl::string_view prefix, absl::string_view start) const;
 
+  // The last key of a prefix; absent if it has none. The prefix has a byte below 0xFF.
+  absl::StatusOr<std::optional<std::string>> LastKey(const std::string& prefix) const;
+
   // Approximate bytes on disk between two keys, without recent writes.
   uint64_t ApproximateBytes(absl::string_view from, absl::string_view to) const;
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "service/storage/format/key_codec.h"
 
@@ -38,6 +39,12 @@ IndexEntry IndexCursor::Take() {
   IndexEntry taken = std::move(entry_);
   Next();
   return taken;
+}
+
+std::vector<IndexEntry> IndexCursor::TakeUntil(int64_t last_time, size_t most) {
+  std::vector<IndexEntry> entries;
+  while (Valid() && entries.size() < most && entry_.time <= last_time) entries.push_back(Take());
+  return entries;
 }
 
 void IndexCursor::Decode() {

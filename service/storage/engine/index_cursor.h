@@ -1,7 +1,9 @@
 #ifndef TTL_SERVICE_STORAGE_ENGINE_INDEX_CURSOR_H_
 #define TTL_SERVICE_STORAGE_ENGINE_INDEX_CURSOR_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -31,6 +33,8 @@ class IndexCursor {
   void Next();
   // Returns the entry and goes to the next one.
   IndexEntry Take();
+  // Returns at most `most` entries up to and including `last_time`, and goes behind them.
+  std::vector<IndexEntry> TakeUntil(int64_t last_time, size_t most);
 
  private:
   void Decode();

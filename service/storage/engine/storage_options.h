@@ -37,6 +37,9 @@ struct StorageOptions {
   // outlive the storage.
   WakeSignal* due_signal = nullptr;
 
+  // The same for what may have to be told in the feed of a container (see untold_changes()).
+  WakeSignal* untold_signal = nullptr;
+
   // One line per notable event: errors, recovery, and LevelDB's own messages (level kDebug). Called
   // from any thread. May be empty.
   enum class LogLevel { kDebug, kInfo, kWarning, kError };

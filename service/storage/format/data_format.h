@@ -19,7 +19,9 @@ inline constexpr int64_t kFirstDataFormat = 1;
 inline constexpr int64_t kExpireAtDataFormat = 2;
 // There may be holds, and containers that ask for them; an older program would delete held items.
 inline constexpr int64_t kHoldsDataFormat = 3;
-// Containers may have windows, outside of which an older program would delete. 4 is that of feeds.
+// There may be feeds; an older program would change items without logging it.
+inline constexpr int64_t kFeedDataFormat = 4;
+// Containers may have windows, outside of which an older program would delete.
 inline constexpr int64_t kWindowsDataFormat = 5;
 // The newest version that this program knows.
 inline constexpr int64_t kNewestDataFormat = kWindowsDataFormat;

@@ -31,9 +31,9 @@ std::string NumberedKey(char table, uint64_t number) {
   return key;
 }
 
-std::string TwiceNumberedKey(char table, uint64_t container, uint64_t hold) {
-  std::string key = NumberedKey(table, container);
-  AppendBigEndian(hold, key);
+std::string TwiceNumberedKey(char table, uint64_t first, uint64_t second) {
+  std::string key = NumberedKey(table, first);
+  AppendBigEndian(second, key);
   return key;
 }
 
@@ -91,6 +91,18 @@ std::string HoldKeysKey(uint64_t container, uint64_t hold, const ItemKey& key) {
   return out;
 }
 
+std::string EventPrefix(uint64_t feed) { return NumberedKey(kEventTable, feed); }
+std::string FeedTrimKey(uint64_t feed) { return NumberedKey(kFeedTrimTable, feed); }
+std::string SubscriptionPrefix(uint64_t feed) { return NumberedKey(kSubscriptionTable, feed); }
+
+std::string EventKey(uint64_t feed, uint64_t sequence) {
+  return TwiceNumberedKey(kEventTable, feed, sequence);
+}
+
+std::string SubscriptionKey(uint64_t feed, absl::string_view name) {
+  return absl::StrCat(SubscriptionPrefix(feed), name);
+}
+
 std::string IndexFamilyPrefix(uint64_t index, IndexFamily family) {
   std::string prefix = IndexPrefix(index);
   prefix.push_back(static_cast<char>(family));
@@ -126,6 +138,11 @@ std::string EncodeIndexKey(uint64_t index, IndexFamily family, int64_t time, con
   return out;
 }
 
+// The smallest key after another is that key with a zero byte appended.
+IndexPlace PlaceBehind(uint64_t index, const IndexEntry& entry) {
+  return {entry.time, EncodeIndexKey(index, entry.family, entry.time, entry.key) + '\0'};
+}
+
 std::optional<uint64_t> DecodeNumber(absl::string_view encoded) {
   if (encoded.size() < kTableAndNumber) return std::nullopt;
   return ReadBigEndian(encoded.substr(1, kNumberBytes));
@@ -150,6 +167,16 @@ std::optional<uint64_t> DecodeHoldNumber(absl::string_view encoded) {
 std::optional<ItemKey> DecodeHoldKeysKey(absl::string_view encoded) {
   if (encoded.size() < kTableAndTwoNumbers || encoded[0] != kHoldKeysTable) return std::nullopt;
   return DecodeItem(encoded.substr(kTableAndTwoNumbers));
+}
+
+std::optional<uint64_t> DecodeEventSequence(absl::string_view encoded) {
+  if (encoded.size() != kTableAndTwoNumbers || encoded[0] != kEventTable) return std::nullopt;
+  return ReadBigEndian(encoded.substr(kTableAndNumber, kNumberBytes));
+}
+
+std::optional<std::string> DecodeSubscriptionName(absl::string_view encoded) {
+  if (encoded.size() <= kTableAndNumber || encoded[0] != kSubscriptionTable) return std::nullopt;
+  return std::string(encoded.substr(kTableAndNumber));
 }
 
 std::optional<IndexEntry> DecodeIndexKey(absl::string_view encoded) {

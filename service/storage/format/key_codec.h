@@ -23,7 +23,9 @@
 //   'h' container:8 hold:8                        holds of a container
 //   'k' container:8 item                          the holds by key that name an item
 //   'q' container:8 hold:8 item                   the items that a hold names
-//   'e'                                           reserved for events
+//   'e' feed:8 sequence:8                         events of a feed
+//   'f' feed:8                                    up to where its events were dropped
+//   's' feed:8 name                               subscriptions of a feed
 //
 // where item is: length of partition key:2, partition key, id.
 namespace ttl {
@@ -38,6 +40,9 @@ inline constexpr char kPurgeTable = 'p';
 inline constexpr char kHoldTable = 'h';
 inline constexpr char kKeyHoldsTable = 'k';
 inline constexpr char kHoldKeysTable = 'q';
+inline constexpr char kEventTable = 'e';
+inline constexpr char kFeedTrimTable = 'f';
+inline constexpr char kSubscriptionTable = 's';
 
 // Longest key of an index entry, and so of any key.
 inline constexpr size_t kMaxKeyBytes = 1 + 8 + 1 + 8 + 2 + kMaxPartitionKeyBytes + kMaxIdBytes;
@@ -64,6 +69,9 @@ std::string EncodeItemKey(uint64_t container, const ItemKey& key);
 std::string IndexSeekKey(uint64_t index, IndexFamily family, int64_t time);
 std::string EncodeIndexKey(uint64_t index, IndexFamily family, int64_t time, const ItemKey& key);
 
+// The place right behind `entry`.
+IndexPlace PlaceBehind(uint64_t index, const IndexEntry& entry);
+
 // A hold, the holds that name an item, and an item that a hold names.
 std::string HoldKey(uint64_t container, uint64_t hold);
 std::string KeyHoldsKey(uint64_t container, const ItemKey& key);
@@ -75,7 +83,16 @@ std::string KeyHoldsPrefix(uint64_t container);
 std::string HoldKeysPrefix(uint64_t container);
 std::string HoldKeysPrefix(uint64_t container, uint64_t hold);
 
-// The number in a key of the tables 'c', 'i', 't', 'x', 'p', 'h', 'k' and 'q'; absent if too short.
+// An event, the record of what was dropped, and a subscription of a feed; and the prefixes of its
+// events and subscriptions.
+std::string EventKey(uint64_t feed, uint64_t sequence);
+std::string FeedTrimKey(uint64_t feed);
+std::string SubscriptionKey(uint64_t feed, absl::string_view name);
+std::string EventPrefix(uint64_t feed);
+std::string SubscriptionPrefix(uint64_t feed);
+
+// The number in a key of the tables 'c', 'i', 't', 'x', 'p', 'h', 'k', 'q', 'e', 'f' and 's';
+// absent if too short.
 std::optional<uint64_t> DecodeNumber(absl::string_view encoded);
 
 // Absent if `encoded` is not a key of that table.
@@ -85,6 +102,8 @@ std::optional<ItemKey> DecodeKeyHoldsKey(absl::string_view encoded);
 std::optional<uint64_t> DecodeHoldNumber(absl::string_view encoded);
 std::optional<ItemKey> DecodeHoldKeysKey(absl::string_view encoded);
 std::optional<IndexEntry> DecodeIndexKey(absl::string_view encoded);
+std::optional<uint64_t> DecodeEventSequence(absl::string_view encoded);
+std::optional<std::string> DecodeSubscriptionName(absl::string_view encoded);
 
 // The position of an index entry, decoded without its item.
 std::optional<EntryPosition> DecodeEntryPosition(absl::string_view encoded);

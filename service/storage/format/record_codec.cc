@@ -134,6 +134,40 @@ IndexBuild FromRecord(const storage::v1::IndexBuildRecord& record) {
   return build;
 }
 
+void FillRecord(const FeedSettings& feed, storage::v1::FeedRecord& record) {
+  record.set_max_age_seconds(feed.max_age_seconds);
+  record.set_max_bytes(feed.max_bytes);
+  if (feed.notice_seconds.has_value()) record.set_notice_seconds(*feed.notice_seconds);
+}
+
+FeedSettings SettingsFromRecord(const storage::v1::FeedRecord& record) {
+  FeedSettings feed;
+  feed.max_age_seconds = record.max_age_seconds();
+  feed.max_bytes = record.max_bytes();
+  if (record.has_notice_seconds()) feed.notice_seconds = record.notice_seconds();
+  return feed;
+}
+
+void FillRecord(const FeedState& feed, storage::v1::FeedRecord& record) {
+  record.set_number(feed.number);
+  record.set_epoch(feed.epoch);
+  record.set_first_sequence(feed.first_sequence);
+  record.set_policy_time(feed.policy_time);
+  record.set_policy_revision(feed.policy_revision);
+  record.set_revived_revision(feed.revived_revision);
+}
+
+FeedState StateFromRecord(const storage::v1::FeedRecord& record) {
+  FeedState feed;
+  feed.number = record.number();
+  feed.epoch = record.epoch();
+  feed.first_sequence = record.first_sequence();
+  feed.policy_time = record.policy_time();
+  feed.policy_revision = record.policy_revision();
+  feed.revived_revision = record.revived_revision();
+  return feed;
+}
+
 void FillRecord(const ContainerSettings& settings, storage::v1::ContainerRecord& record) {
   *record.mutable_policy() = ToRecord(settings.policy);
   record.set_indexing_mode(static_cast<uint32_t>(settings.indexing_mode));
@@ -153,6 +187,7 @@ void FillRecord(const ContainerSettings& settings, storage::v1::ContainerRecord&
   }
   record.set_show_held(settings.show_held);
   record.set_requires_holds(settings.requires_holds);
+  if (settings.feed.has_value()) FillRecord(*settings.feed, *record.mutable_feed());
 }
 
 absl::StatusOr<ContainerSettings> SettingsFromRecord(const storage::v1::ContainerRecord& record) {
@@ -173,6 +208,7 @@ absl::StatusOr<ContainerSettings> SettingsFromRecord(const storage::v1::Containe
   if (record.has_delete_windows()) settings.windows = FromRecord(record.delete_windows());
   settings.show_held = record.show_held();
   settings.requires_holds = record.requires_holds();
+  if (record.has_feed()) settings.feed = SettingsFromRecord(record.feed());
   // Settings are validated before they are stored; what does not pass is damage.
   const absl::Status valid = ValidateSettings(settings);
   if (!valid.ok()) {
@@ -227,6 +263,9 @@ void FillRecord(const StoredItem& item, storage::v1::ItemRecord& record) {
   record.set_adopted_until(item.adopted_until);
   record.set_store_epoch(item.store_epoch);
   record.set_held_until(item.held_until);
+  record.set_expired_sequence(item.expired_sequence);
+  record.set_noticed_expire_time(item.noticed_expire_time);
+  record.set_noticed_sequence(item.noticed_sequence);
   if (item.position.index == 0) return;
   if (item.position.family == IndexFamily::kAdopted) {
     record.set_adopted_index_number(item.position.index);
@@ -263,6 +302,9 @@ absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes) {
   item.adopted_until = record.adopted_until();
   item.store_epoch = record.store_epoch();
   item.held_until = record.held_until();
+  item.expired_sequence = record.expired_sequence();
+  item.noticed_expire_time = record.noticed_expire_time();
+  item.noticed_sequence = record.noticed_sequence();
   if (record.adopted_index_number() != 0) {
     item.position = {record.adopted_index_number(), IndexFamily::kAdopted, item.adopted_until};
     return item;
@@ -301,6 +343,7 @@ std::string EncodeContainer(const Container& container) {
   record.set_has_holds(container.has_holds);
   record.set_accepted_holds_epoch(container.accepted_holds_epoch);
   record.set_held_until(container.held_until);
+  if (container.feed.is_on()) FillRecord(container.feed, *record.mutable_feed());
   return record.SerializeAsString();
 }
 
@@ -329,6 +372,11 @@ absl::StatusOr<Container> DecodeContainer(uint64_t number, absl::string_view byt
   container.has_holds = record.has_holds();
   container.accepted_holds_epoch = record.accepted_holds_epoch();
   container.held_until = record.held_until();
+  container.feed = StateFromRecord(record.feed());
+  if (container.feed.is_on() != container.settings.feed.has_value()) {
+    return absl::DataLossError(
+        absl::StrCat("the feed of container record ", number, " has settings and no number"));
+  }
   return container;
 }
 
@@ -421,15 +469,17 @@ absl::StatusOr<ClockMemory> DecodeClockMemory(absl::string_view bytes) {
   return memory;
 }
 
-std::string EncodePurge(bool is_container) {
+std::string EncodePurge(PurgeKind kind) {
   storage::v1::PurgeRecord record;
-  record.set_is_container(is_container);
+  record.set_is_container(kind == PurgeKind::kContainer);
+  record.set_is_feed(kind == PurgeKind::kFeed);
   return record.SerializeAsString();
 }
 
-absl::StatusOr<bool> DecodePurge(absl::string_view bytes) {
+absl::StatusOr<PurgeKind> DecodePurge(absl::string_view bytes) {
   TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::PurgeRecord>("purge", bytes));
-  return record.is_container();
+  if (record.is_container()) return PurgeKind::kContainer;
+  return record.is_feed() ? PurgeKind::kFeed : PurgeKind::kIndex;
 }
 
 std::string EncodeStore(const StoredStore& store) {

@@ -43,9 +43,10 @@ absl::StatusOr<Pause> DecodePause(absl::string_view bytes);
 std::string EncodeClockMemory(const ClockMemory& memory);
 absl::StatusOr<ClockMemory> DecodeClockMemory(absl::string_view bytes);
 
-// A purge record says whether a deleted number was a container or an index.
-std::string EncodePurge(bool is_container);
-absl::StatusOr<bool> DecodePurge(absl::string_view bytes);
+// A purge record says what a deleted number was.
+enum class PurgeKind { kIndex, kContainer, kFeed };
+std::string EncodePurge(PurgeKind kind);
+absl::StatusOr<PurgeKind> DecodePurge(absl::string_view bytes);
 
 std::string EncodeStore(const StoredStore& store);
 absl::StatusOr<StoredStore> DecodeStore(absl::string_view bytes);

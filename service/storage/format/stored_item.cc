@@ -15,6 +15,10 @@ bool IsReleased(const StoredItem& item) {
          item.position.time == item.version.times.ts;
 }
 
+int64_t NoticedExpireTime(const FeedState& feed, const StoredItem& item) {
+  return feed.IsTold(item.noticed_sequence) ? item.noticed_expire_time : 0;
+}
+
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version) {
   StoredItem next;
   next.version = version;
@@ -43,6 +47,8 @@ TrackedItem ToTracked(const StoredItem& stored) {
   item.state_unknown = stored.state_unknown;
   item.adopted_until = stored.adopted_until;
   item.store_epoch = stored.store_epoch;
+  item.expired_sequence = stored.expired_sequence;
+  item.noticed_expire_time = stored.noticed_expire_time;
   const bool waits =
       stored.position.family == IndexFamily::kRetryTime && stored.position.index != 0;
   if (waits && !IsReleased(stored)) {

@@ -8,6 +8,7 @@
 
 #include "service/core/adoption.h"
 #include "service/core/container.h"
+#include "service/core/feed/feed_state.h"
 #include "service/core/item.h"
 #include "service/storage/format/index_entry.h"
 
@@ -34,6 +35,9 @@ struct StoredItem {
   int64_t adopted_until = 0;  // see TrackedItem
   uint64_t store_epoch = 0;   // in which the version was reported
   int64_t held_until = 0;     // Unix seconds: it is not late because of the time before; 0: none
+  uint64_t expired_sequence = 0;    // see TrackedItem
+  int64_t noticed_expire_time = 0;  // see TrackedItem; see also NoticedExpireTime()
+  uint64_t noticed_sequence = 0;    // of the EXPIRING that told it
 };
 
 // Shared with the record cache; null: no such item.
@@ -49,6 +53,10 @@ bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
 // stands there, and not in the order of its due time, so that those that were due long before do
 // not count as overdue.
 bool IsReleased(const StoredItem& item);
+
+// Expire time, Unix seconds, that the EXPIRING of this version told in this feed, and not in one
+// that was switched off; 0: none.
+int64_t NoticedExpireTime(const FeedState& feed, const StoredItem& item);
 
 // The item after the next report, without its position; `before` may be null.
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version);

@@ -16,6 +16,8 @@ constexpr int64_t kFreeBytesNeeded = 4 * static_cast<int64_t>(kSliceBytes);
 
 bool IsIndex(const std::string& prefix) { return prefix[0] == kIndexTable; }
 
+bool IsFeed(const std::string& prefix) { return prefix[0] == kEventTable; }
+
 // Whether it is the family of the items that are set aside.
 bool IsSetAside(const std::string& prefix) {
   return IsIndex(prefix) && prefix.back() == static_cast<char>(IndexFamily::kHeld);
@@ -36,6 +38,12 @@ bool Compactor::RunOnce() {
 std::optional<Compactor::Range> Compactor::Choose() {
   for (const TombstoneCounts::Range& range : parts_.tombstones.FindAtLeast(kMinErased)) {
     const std::string& prefix = range.prefix;
+    if (IsFeed(prefix)) {
+      const Range dropped = {prefix, EndOfDropped(prefix)};
+      const bool is_off = dropped.to == PrefixEnd(prefix);
+      is_off ? parts_.tombstones.Clear(prefix) : parts_.tombstones.ClearFront(prefix);
+      return dropped;
+    }
     // What is set aside has no order in time, so nothing is known to be empty at its front.
     if (IsSetAside(prefix) || range.erased >= std::max(kMinErased, LiveItems(prefix))) {
       parts_.tombstones.Clear(prefix);
@@ -48,6 +56,13 @@ std::optional<Compactor::Range> Compactor::Choose() {
     return Range{prefix, IndexSeekKey(index, family, parts_.marks.Get(index, family).time)};
   }
   return std::nullopt;
+}
+
+// Where the existing events of a feed begin.
+std::string Compactor::EndOfDropped(const std::string& events) const {
+  const uint64_t feed = DecodeNumber(events).value_or(0);
+  const std::optional<FeedLog::State> state = parts_.feed_log.Find(feed);
+  return state.has_value() ? EventKey(feed, state->dropped_sequence + 1) : PrefixEnd(events);
 }
 
 int64_t Compactor::LiveItems(const std::string& prefix) const {

@@ -11,6 +11,7 @@
 #include "service/storage/commit/tallies.h"
 #include "service/storage/commit/tombstone_counts.h"
 #include "service/storage/engine/database.h"
+#include "service/storage/feed/feed_log.h"
 
 namespace ttl {
 
@@ -18,7 +19,7 @@ namespace ttl {
 // that pass them. It compacts
 //
 // - the front of an index family, below its low-water mark, after kMinErased erased keys: it
-//   contains no existing key, so that is cheap;
+//   contains no existing key, so that is cheap; and in the same way the front of the log of a feed;
 // - a whole range after as many erased keys as it has items, but at least kMinErased: then each
 //   delete pays for about one existing item, and the disk holds at most about twice the size of the
 //   existing items; the family of items that are set aside after kMinErased.
@@ -34,6 +35,7 @@ class Compactor {
     const LowWaterMarks& marks;
     const Tallies& tallies;
     TombstoneCounts& tombstones;
+    const FeedLog& feed_log;
   };
 
   // `parts` must outlive it.
@@ -50,6 +52,7 @@ class Compactor {
 
   // The next range to compact; absent if there is none.
   std::optional<Range> Choose();
+  std::string EndOfDropped(const std::string& events) const;
   int64_t LiveItems(const std::string& prefix) const;
   // The end of the slice that starts at the beginning of `range`.
   std::string SliceEnd(const Range& range) const;

@@ -12,13 +12,13 @@
 #include "service/base/status_macros.h"
 #include "service/storage/commit/due_changes.h"
 #include "service/storage/commit/transaction.h"
+#include "service/storage/commit/untold_marks.h"
 #include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
-#include "service/storage/format/record_codec.h"
 
-// A step first reopens the database if a write has failed, and then does one part each of four
-// tasks: purge keys of deleted containers and indexes, build an index, count items, clear away
-// holds that have ended (hold_ender.h). Each part plans
+// A step first reopens the database if a write has failed, and then does one part each of five
+// tasks: purge keys of deleted containers, indexes and feeds, build an index, count items, clear
+// away holds that have ended (hold_ender.h), count and drop events (feed_keeper.h). Each part plans
 // its work from what is committed, limited by a number of keys, and applies it as one operation of
 // the commit queue, which checks again what may have changed since. The progress of each task is
 // stored or can be found again, so that a restart continues it. Compactions come last, when nothing
@@ -72,6 +72,7 @@ absl::StatusOr<Tallies::WalkStep> CountItems(const Database& database, const Con
     Tallies::AddTo(step.items, *item);
     if (Tallies::IsFailing(*item)) ++step.failing;
     if (Tallies::IsSetAside(*item, container.index_number)) ++step.set_aside;
+    if (Tallies::IsTold(*item, Tallies::ToldAfter(container))) ++step.told;
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   step.finished = !cursor.Valid();
@@ -98,8 +99,10 @@ absl::Status IndexItems(Transaction& transaction, const Container& container,
 Housekeeper::Housekeeper(Parts parts, std::function<void(absl::string_view)> warn)
     : parts_(parts),
       warn_(std::move(warn)),
-      compactor_({parts.database, parts.catalog, parts.marks, parts.tallies, parts.tombstones}),
-      hold_ender_({parts.database, parts.catalog, parts.holds, parts.queue}) {}
+      compactor_({parts.database, parts.catalog, parts.marks, parts.tallies, parts.tombstones,
+                  parts.feed_log}),
+      hold_ender_({parts.database, parts.catalog, parts.holds, parts.queue}),
+      feed_keeper_({parts.database, parts.catalog, parts.feed_log, parts.queue}) {}
 
 bool Housekeeper::RunOnce() {
   parts_.queue.SetFreeBytes(parts_.database.FreeBytes());
@@ -116,8 +119,12 @@ bool Housekeeper::RunOnce() {
     if (!step.ok()) troubles.emplace_back(step.status().message());
     more = more || step.value_or(false);
   }
+  const absl::StatusOr<bool> feeds = feed_keeper_.RunOnce();
+  if (!feeds.ok()) troubles.emplace_back(feeds.status().message());
   Warn(std::move(troubles));
-  return more || compactor_.RunOnce();
+  // Busy feeds at their bounds may always have something to drop: compactions do not wait for that.
+  const bool compacted = !more && compactor_.RunOnce();
+  return more || compacted || feeds.value_or(false);
 }
 
 void Housekeeper::Warn(std::vector<std::string> troubles) {
@@ -133,11 +140,15 @@ absl::Status Housekeeper::Recover() {
     purges_loaded_ = false;
     parts_.cache.Clear();
     parts_.marks.Clear();
+    parts_.untold.Clear();
     TTL_RETURN_IF_ERROR(parts_.catalog.Load(parts_.database));
     TTL_RETURN_IF_ERROR(parts_.holds.Load(parts_.database, parts_.catalog.All()));
+    TTL_RETURN_IF_ERROR(
+        parts_.feed_log.Load(parts_.database, parts_.catalog.All(), parts_.catalog.DataFormat()));
     TTL_RETURN_IF_ERROR(parts_.tallies.Load(parts_.database, parts_.catalog));
     // Last: a container that was not known before is among them.
     parts_.due_changes.AddAll();
+    parts_.untold.changes.AddAll();
     return absl::OkStatus();
   });
   if (status.ok())
@@ -157,7 +168,10 @@ absl::StatusOr<bool> Housekeeper::PurgeSome() {
         return absl::OkStatus();
       }));
   for (const Purged& purged : step.finished) {
-    if (!purged.is_container) parts_.marks.Forget(purged.number);
+    if (purged.kind == PurgeKind::kIndex) {
+      parts_.marks.Forget(purged.number);
+      parts_.untold.Forget(purged.number);
+    }
     for (const std::string& prefix : purged.prefixes) {
       parts_.tombstones.ForgetFew(prefix, Compactor::kMinErased);
     }
@@ -167,10 +181,13 @@ absl::StatusOr<bool> Housekeeper::PurgeSome() {
   return true;
 }
 
-// The prefixes of the keys of a deleted container or index, ascending. Holds have keys only where
-// there was ever one.
-std::vector<std::string> Housekeeper::PrefixesOf(uint64_t number, bool is_container) const {
-  if (!is_container) return {IndexPrefix(number)};
+// The prefixes of the keys of what was deleted, ascending. Holds have keys only where there was
+// ever one.
+std::vector<std::string> Housekeeper::PrefixesOf(uint64_t number, PurgeKind kind) const {
+  if (kind == PurgeKind::kIndex) return {IndexPrefix(number)};
+  if (kind == PurgeKind::kFeed) {
+    return {EventPrefix(number), FeedTrimKey(number), SubscriptionPrefix(number)};
+  }
   if (parts_.catalog.DataFormat() < kHoldsDataFormat) return {ItemPrefix(number)};
   return {HoldPrefix(number), ItemPrefix(number), KeyHoldsPrefix(number), HoldKeysPrefix(number)};
 }
@@ -181,8 +198,8 @@ absl::StatusOr<Housekeeper::PurgeStep> Housekeeper::PlanPurge() const {
   for (const auto& [number, record] : parts_.purges.First(kNumbersPerStep)) {
     Purged purged;
     purged.number = number;
-    TTL_ASSIGN_OR_RETURN(purged.is_container, DecodePurge(record));
-    purged.prefixes = PrefixesOf(purged.number, purged.is_container);
+    TTL_ASSIGN_OR_RETURN(purged.kind, DecodePurge(record));
+    purged.prefixes = PrefixesOf(purged.number, purged.kind);
     for (const std::string& prefix : purged.prefixes) {
       const bool resumes = purging_ == purged.number && purge_from_ > prefix;
       if (resumes && purge_from_ >= PrefixEnd(prefix)) continue;

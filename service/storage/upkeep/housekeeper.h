@@ -17,8 +17,11 @@
 #include "service/storage/commit/tallies.h"
 #include "service/storage/commit/tombstone_counts.h"
 #include "service/storage/engine/database.h"
+#include "service/storage/feed/feed_log.h"
+#include "service/storage/format/record_codec.h"
 #include "service/storage/holds/hold_table.h"
 #include "service/storage/upkeep/compactor.h"
+#include "service/storage/upkeep/feed_keeper.h"
 #include "service/storage/upkeep/hold_ender.h"
 
 namespace ttl {
@@ -32,8 +35,10 @@ class Housekeeper {
     RecordCache& cache;
     Catalog& catalog;
     HoldTable& holds;
+    FeedLog& feed_log;
     LowWaterMarks& marks;
     DueChanges& due_changes;
+    UntoldMarks& untold;
     Tallies& tallies;
     TombstoneCounts& tombstones;
     PendingPurges& purges;
@@ -47,10 +52,10 @@ class Housekeeper {
   bool RunOnce();
 
  private:
-  // A deleted container or index.
+  // A deleted container or index, or a feed that was switched off.
   struct Purged {
     uint64_t number = 0;
-    bool is_container = false;
+    PurgeKind kind = PurgeKind::kIndex;
     std::vector<std::string> prefixes;  // of its keys
   };
 
@@ -63,7 +68,7 @@ class Housekeeper {
 
   absl::Status Recover();
   absl::StatusOr<bool> PurgeSome();
-  std::vector<std::string> PrefixesOf(uint64_t number, bool is_container) const;
+  std::vector<std::string> PrefixesOf(uint64_t number, PurgeKind kind) const;
   absl::StatusOr<PurgeStep> PlanPurge() const;
   absl::StatusOr<bool> BuildSome();
   absl::StatusOr<bool> CountSome();
@@ -77,6 +82,7 @@ class Housekeeper {
 
   Compactor compactor_;
   HoldEnder hold_ender_;
+  FeedKeeper feed_keeper_;
   std::vector<std::string> troubles_;  // of the last step
 
   bool purges_loaded_ = false;  // the purge table of the database has been read

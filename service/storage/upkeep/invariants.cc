@@ -14,6 +14,7 @@
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 #include "service/storage/format/stored_item.h"
+#include "service/storage/upkeep/feed_invariants.h"
 
 namespace ttl {
 namespace {
@@ -50,6 +51,7 @@ struct Expected {
   ItemHistogram walked;  // the items that the walk has passed
   int64_t failing = 0;   // of those
   int64_t set_aside = 0;
+  int64_t told = 0;
 };
 using ExpectedTallies = absl::flat_hash_map<uint64_t, Expected>;
 
@@ -67,6 +69,7 @@ absl::Status CheckTallies(const Database& database, const Numbers& numbers, cons
     if (tallies.SetAside(number) != items.set_aside) {
       return Violation("items set aside are miscounted", key);
     }
+    if (tallies.Told(number) != items.told) return Violation("told items are miscounted", key);
     if (!view.histogram.Agrees(items.walked)) return Violation("a tally is not of its items", key);
     TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(key));
     if (!bytes.has_value() && !view.complete) continue;  // to be found out
@@ -92,6 +95,7 @@ void Expect(const Tallies& tallies, const Container& container, absl::string_vie
   Tallies::AddTo(expected[number].walked, item);
   if (Tallies::IsFailing(item)) ++expected[number].failing;
   if (Tallies::IsSetAside(item, container.index_number)) ++expected[number].set_aside;
+  if (Tallies::IsTold(item, Tallies::ToldAfter(container))) ++expected[number].told;
 }
 
 absl::Status CheckItems(const Database& database, const Numbers& numbers, const Tallies& tallies) {
@@ -204,6 +208,7 @@ absl::Status CheckItem(const Database& database, const Container& container,
                        absl::string_view encoded, const StoredItem& item) {
   const std::optional<ItemKey> key = DecodeItemKey(encoded);
   if (!key.has_value()) return Violation("the key of an item is truncated", encoded);
+  TTL_RETURN_IF_ERROR(CheckTold(database, container, encoded, item));
   const auto wanted = BelongsAt(container.index_number, item);
   if (item.position.index != container.index_number || item.position.index == 0) {
     if (wanted.has_value() && !container.index_build.has_value()) {
@@ -250,7 +255,7 @@ absl::Status CheckEntry(const Database& database, const Container& container,
 }
 
 absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
-                             const Tallies& tallies) {
+                             const Tallies& tallies, const FeedLog& feed_log) {
   // The data of a container that could not be read cannot be told from violations.
   if (const auto problems = catalog.Problems(); !problems.empty()) {
     return absl::DataLossError(problems.front());
@@ -259,6 +264,7 @@ absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
   TTL_RETURN_IF_ERROR(CheckHolds(database, numbers));
   TTL_RETURN_IF_ERROR(CheckHoldKeys(database, numbers));
   TTL_RETURN_IF_ERROR(CheckItems(database, numbers, tallies));
+  TTL_RETURN_IF_ERROR(CheckFeeds(database, catalog, feed_log));
   return CheckEntries(database, numbers);
 }
 

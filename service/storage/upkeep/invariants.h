@@ -5,10 +5,12 @@
 #include "service/storage/commit/catalog.h"
 #include "service/storage/commit/tallies.h"
 #include "service/storage/engine/database.h"
+#include "service/storage/feed/feed_log.h"
 
 namespace ttl {
 
-// INTERNAL unless the item has its entry in its container's index.
+// INTERNAL unless the item has its entry in its container's index, and the log the EXPIRED that it
+// names.
 absl::Status CheckItem(const Database& database, const Container& container,
                        absl::string_view encoded, const StoredItem& item);
 
@@ -23,7 +25,7 @@ absl::Status CheckHoldKey(const Database& database, absl::string_view encoded,
 
 // See Storage::CheckInvariants.
 absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
-                             const Tallies& tallies);
+                             const Tallies& tallies, const FeedLog& feed_log);
 
 }  // namespace ttl
 

@@ -27,6 +27,7 @@
 #include "service/storage/engine/lock_owner.h"
 #include "service/storage/engine/sync_directory.h"
 #include "service/storage/format/data_format.h"
+#include "service/storage/format/feed_codec.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 #include "service/storage/format/sidecar_facts.h"
@@ -222,12 +223,17 @@ class RecordRepair {
     TTL_RETURN_IF_ERROR(ReadContainers());
     TTL_RETURN_IF_ERROR(DropDeleted());
     TTL_RETURN_IF_ERROR(NotePurged());
+    TTL_RETURN_IF_ERROR(DropFeedsSwitchedOff());
     for (const char table : {kItemTable, kHoldTable, kKeyHoldsTable, kHoldKeysTable}) {
-      TTL_RETURN_IF_ERROR(PurgeUnknown(table, /*is_container=*/true));
+      TTL_RETURN_IF_ERROR(PurgeUnknown(table, PurgeKind::kContainer));
     }
-    TTL_RETURN_IF_ERROR(PurgeUnknown(kIndexTable, /*is_container=*/false));
+    for (const char table : {kEventTable, kFeedTrimTable, kSubscriptionTable}) {
+      TTL_RETURN_IF_ERROR(PurgeUnknown(table, PurgeKind::kFeed));
+    }
+    TTL_RETURN_IF_ERROR(PurgeUnknown(kIndexTable, PurgeKind::kIndex));
     TTL_RETURN_IF_ERROR(CheckItems());
     TTL_RETURN_IF_ERROR(RepairHolds());
+    TTL_RETURN_IF_ERROR(RepairFeeds());
     TTL_RETURN_IF_ERROR(EraseTable(kTotalsTable));
     GiveNewIndexes();
     TTL_RETURN_IF_ERROR(RaiseFormat());
@@ -294,6 +300,7 @@ class RecordRepair {
       absl::StatusOr<Container> container = DecodeContainer(number, cursor.value());
       if (container.ok()) {
         NoteNumber(container->index_number);
+        NoteNumber(container->feed.number);
         containers_.push_back(*std::move(container));
         continue;
       }
@@ -315,9 +322,15 @@ class RecordRepair {
                        [number](const Container& container) { return container.number == number; });
   }
 
-  // Adds purge records for numbers that are not in use: of the items of deleted containers, and of
-  // every index, because all are rebuilt.
-  absl::Status PurgeUnknown(char table, bool is_container) {
+  bool IsFeed(uint64_t number) const {
+    return std::any_of(
+        containers_.begin(), containers_.end(),
+        [number](const Container& container) { return container.feed.number == number; });
+  }
+
+  // Adds purge records for numbers that are not in use: of deleted containers, of feeds that were
+  // switched off, and of every index, because all are rebuilt.
+  absl::Status PurgeUnknown(char table, PurgeKind kind) {
     const std::string prefix(1, table);
     auto cursor = database_.WalkPrefix(prefix, prefix);
     while (cursor.Valid()) {
@@ -328,9 +341,9 @@ class RecordRepair {
         continue;
       }
       NoteNumber(*number);
-      if (!is_container || !IsContainer(*number)) {
-        Change(PurgeKey(*number), EncodePurge(is_container));
-      }
+      const bool is_used = (kind == PurgeKind::kContainer && IsContainer(*number)) ||
+                           (kind == PurgeKind::kFeed && IsFeed(*number));
+      if (!is_used) Change(PurgeKey(*number), EncodePurge(kind));
       // Behind all keys of that number.
       cursor.Seek(PrefixEnd(std::string(cursor.key().substr(0, kNumberedPrefixBytes))));
     }
@@ -347,6 +360,8 @@ class RecordRepair {
         if (DecodeItemKey(cursor.key()).has_value() && item.ok()) {
           ++report_.items;
           if (item->version.times.expire_at.has_value()) NoteExpireAt(container);
+          NoteSequence(item->expired_sequence);
+          NoteSequence(item->noticed_sequence);
           continue;
         }
         ++lost;
@@ -374,6 +389,7 @@ class RecordRepair {
       }
     }
     if (!holds_.empty()) needed = kHoldsDataFormat;
+    if (last_sequence_ > 0) needed = kFeedDataFormat;
     const bool has_windows = std::any_of(
         containers_.begin(), containers_.end(),
         [](const Container& container) { return container.settings.windows.has_value(); });
@@ -383,6 +399,83 @@ class RecordRepair {
       Change(MetaKey(kDataFormatFact), absl::StrCat(needed));
     }
     return absl::OkStatus();
+  }
+
+  void NoteSequence(uint64_t sequence) { last_sequence_ = std::max(last_sequence_, sequence); }
+
+  // A container may be back as it was before its feed was switched off.
+  absl::Status DropFeedsSwitchedOff() {
+    for (Container& container : containers_) {
+      if (!container.feed.is_on()) continue;
+      TTL_ASSIGN_OR_RETURN(const auto purged, database_.Get(PurgeKey(container.feed.number)));
+      if (!purged.has_value()) continue;
+      container.settings.feed.reset();
+      container.feed = FeedState();
+    }
+    return absl::OkStatus();
+  }
+
+  // Items and events that are back may contradict each other, so each log begins anew: its events
+  // are dropped, which subscriptions are told, and no sequence is used again. An item that is told
+  // stays so.
+  absl::Status RepairFeeds() {
+    TTL_ASSIGN_OR_RETURN(const auto next_event, database_.Get(MetaKey(kNextEventFact)));
+    uint64_t reserved_end = 0;
+    if (next_event.has_value() && absl::SimpleAtoi(*next_event, &reserved_end) &&
+        reserved_end > 0) {
+      NoteSequence(reserved_end - 1);
+    }
+    TTL_RETURN_IF_ERROR(ReadEvents());
+    TTL_RETURN_IF_ERROR(ReadSubscriptions());
+    for (Container& container : containers_) {
+      if (!container.feed.is_on()) continue;
+      NoteSequence(std::max<uint64_t>(container.feed.first_sequence, 1));
+    }
+    if (last_sequence_ == 0) return absl::OkStatus();
+    for (Container& container : containers_) {
+      if (!container.feed.is_on()) continue;
+      Change(FeedTrimKey(container.feed.number), EncodeFeedTrim(last_sequence_));
+    }
+    Change(MetaKey(kNextEventFact), absl::StrCat(last_sequence_ + 1));
+    return absl::OkStatus();
+  }
+
+  // Erases all events, in parts: there may be more of them than fit in memory.
+  absl::Status ReadEvents() {
+    std::string next(1, kEventTable);
+    while (!next.empty()) {
+      TTL_ASSIGN_OR_RETURN(next, ReadSomeEvents(next));
+      TTL_RETURN_IF_ERROR(Flush());
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns where to go on; empty: nowhere.
+  absl::StatusOr<std::string> ReadSomeEvents(const std::string& start) {
+    auto cursor = database_.WalkPrefix(std::string(1, kEventTable), start);
+    for (size_t i = 0; cursor.Valid() && i < kKeysPerWrite; ++i, cursor.Next()) {
+      NoteSequence(DecodeEventSequence(cursor.key()).value_or(0));
+      Change(std::string(cursor.key()), std::nullopt);
+    }
+    if (cursor.Valid()) return std::string(cursor.key());
+    TTL_RETURN_IF_ERROR(cursor.status());
+    return std::string();
+  }
+
+  absl::Status ReadSubscriptions() {
+    auto cursor =
+        database_.WalkPrefix(std::string(1, kSubscriptionTable), {&kSubscriptionTable, 1});
+    for (; cursor.Valid(); cursor.Next()) {
+      const std::string name = DecodeSubscriptionName(cursor.key()).value_or("");
+      const auto subscription = DecodeSubscription(name, cursor.value());
+      if (subscription.ok()) {
+        NoteSequence(subscription->acknowledged_sequence);
+        continue;
+      }
+      Lose(absl::StrCat("subscription \"", name, "\": ", subscription.status().message()));
+      Change(std::string(cursor.key()), std::nullopt);
+    }
+    return cursor.status();
   }
 
   // Drops the holds that cannot be read, and makes the records of their keys agree: a key that is
@@ -493,6 +586,7 @@ class RecordRepair {
   std::vector<Container> containers_;
   uint64_t next_number_ = 1;
   bool has_expire_at_ = false;            // an item has one
+  uint64_t last_sequence_ = 0;            // of all events that there may have been
   std::map<uint64_t, StoredHold> holds_;  // by number
   RepairReport report_;
 };

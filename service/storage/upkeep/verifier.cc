@@ -6,6 +6,7 @@
 #include "service/base/status_macros.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
+#include "service/storage/upkeep/feed_invariants.h"
 #include "service/storage/upkeep/invariants.h"
 
 // Records are read a page at a time and copied, so that no cursor is held while they are checked. A
@@ -87,6 +88,10 @@ absl::Status Verifier::Look(Record& record) {
     case kKeyHoldsTable:
     case kHoldKeysTable:
       return LookAtHoldKey(record);
+    case kEventTable:
+    case kFeedTrimTable:
+    case kSubscriptionTable:
+      return LookAtFeedRecord(record);
     case kTotalsTable:
       return DecodeTotals(*record.value).status();
     default:
@@ -152,12 +157,27 @@ absl::Status Verifier::LookAtHoldKey(Record& record) const {
   return CheckHoldKey(database_, record.key, *record.value);
 }
 
-// Null if none is known to have this index.
-ContainerPtr Verifier::OwnerOf(uint64_t index) {
-  const auto owner = owners_.find(index);
+absl::Status Verifier::LookAtFeedRecord(Record& record) {
+  TTL_ASSIGN_OR_RETURN(record.value, database_.Get(record.key));
+  if (!record.value.has_value()) return absl::OkStatus();  // dropped
+  const uint64_t feed = DecodeNumber(record.key).value_or(0);
+  if (OwnerOf(feed) == nullptr) {
+    TTL_ASSIGN_OR_RETURN(const auto purged, database_.Get(PurgeKey(feed)));
+    if (purged.has_value()) return absl::OkStatus();  // it is switched off
+    LearnOwners();
+    if (OwnerOf(feed) == nullptr) return absl::InternalError("an event is in no feed");
+  }
+  return CheckFeedRecord(record.key, *record.value);
+}
+
+// Null if none is known to have an index or a feed with this number.
+ContainerPtr Verifier::OwnerOf(uint64_t number) {
+  const auto owner = owners_.find(number);
   if (owner == owners_.end()) return nullptr;
   ContainerPtr container = catalog_.Find(owner->second);
-  return container != nullptr && container->index_number == index ? container : nullptr;
+  const bool has = container != nullptr &&
+                   (container->index_number == number || container->feed.number == number);
+  return has ? container : nullptr;
 }
 
 void Verifier::LearnOwners() {
@@ -165,6 +185,7 @@ void Verifier::LearnOwners() {
   owners_.clear();
   for (const ContainerPtr& container : catalog_.All()) {
     if (container->index_number != 0) owners_[container->index_number] = container->number;
+    if (container->feed.is_on()) owners_[container->feed.number] = container->number;
   }
 }
 

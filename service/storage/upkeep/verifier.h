@@ -65,15 +65,17 @@ class Verifier {
   absl::Status LookAtHold(Record& record) const;
   absl::Status LookAtHoldKey(Record& record) const;
   absl::Status LookAtEntry(const Record& record);
-  ContainerPtr OwnerOf(uint64_t index);
+  absl::Status LookAtFeedRecord(Record& record);
+  ContainerPtr OwnerOf(uint64_t number);
   void LearnOwners();
   void SkipDamage(absl::string_view error);
   void Add(std::string problem);
 
   const Database& database_;
   const Catalog& catalog_;
-  absl::flat_hash_map<uint64_t, uint64_t> owners_;  // numbers of containers by their indexes'
-  bool knows_owners_ = false;                       // as of this step
+  // Numbers of containers by those of their indexes and feeds.
+  absl::flat_hash_map<uint64_t, uint64_t> owners_;
+  bool knows_owners_ = false;  // as of this step
   std::string position_;
   std::string damaged_at_;  // where reading failed last
   bool more_ = true;

@@ -53,6 +53,10 @@ containers:
         max_deletes_per_second_outside: 0.5
     show_held: true
     holds: true
+    feed:
+      max_age_seconds: 7200
+      max_bytes: 2097152
+      notice_seconds: 60
   - default_ttl: -1
     id: "sessions"
 )");
@@ -70,6 +74,7 @@ containers:
       {{0x41, 22 * 60, 6 * 60, 500.0}, {0x7f, 0, 1440, std::nullopt}}, "Europe/Berlin", 0.5};
   orders.settings.show_held = true;
   orders.settings.requires_holds = true;
+  orders.settings.feed = {.max_age_seconds = 7200, .max_bytes = 2 << 20, .notice_seconds = 60};
   ContainerEntry sessions = {.id = "sessions", .settings = {}};
   sessions.settings.policy.default_ttl = -1;
   EXPECT_THAT(*entries, testing::ElementsAre(orders, sessions));
@@ -82,6 +87,16 @@ TEST(ContainerEntriesTest, BrakeLetsGoAfterADayUnlessItSaysOtherwise) {
       ParseOne(brake + ", release_after_seconds: 60}}\n").settings.brake->release_after_seconds,
       60);
   EXPECT_EQ(ParseOne("    delete_policy: {brake: null}\n").settings.brake, std::nullopt);
+}
+
+TEST(ContainerEntriesTest, AFeedHasDefaultsAndIsOffUnlessItIsThere) {
+  EXPECT_EQ(ParseOne("").settings.feed, std::nullopt);
+  EXPECT_EQ(ParseOne("    feed: null\n").settings.feed, std::nullopt);
+  EXPECT_EQ(ParseOne("    feed: {}\n").settings.feed, FeedSettings());
+  EXPECT_EQ(
+      ParseOne("    feed: {max_age_seconds: null, max_bytes: ~, notice_seconds:}\n").settings.feed,
+      FeedSettings());
+  EXPECT_EQ(ParseOne("    feed: {notice_seconds: 1}\n").settings.feed->notice_seconds, 1);
 }
 
 TEST(ContainerEntriesTest, FileWithoutContainersIsEmpty) {
@@ -149,6 +164,15 @@ TEST(ContainerEntriesTest, BadValueNamesFileLineContainerKeyAndValue) {
       {"show_held: 'true'", "show_held", "\"true\""},
       {"holds: 1", "holds", "\"1\""},
       {"holds: [true]", "holds", "a list"},
+      {"feed: true", "feed", "\"true\""},
+      {"feed: {max_age_seconds: 59}", "feed.max_age_seconds", "\"59\""},
+      {"feed: {max_age_seconds: 31622401}", "feed.max_age_seconds", "\"31622401\""},
+      {"feed: {max_age_seconds: 1d}", "feed.max_age_seconds", "\"1d\""},
+      {"feed: {max_bytes: 1048575}", "feed.max_bytes", "\"1048575\""},
+      {"feed: {max_bytes: 1099511627777}", "feed.max_bytes", "\"1099511627777\""},
+      {"feed: {max_bytes: 1e9}", "feed.max_bytes", "\"1e9\""},
+      {"feed: {notice_seconds: 0}", "feed.notice_seconds", "\"0\""},
+      {"feed: {notice_seconds: 31622401}", "feed.notice_seconds", "\"31622401\""},
       {"delete_policy: 50", "delete_policy", "\"50\""},
       {"delete_policy: []", "delete_policy", "a list"},
       {"delete_policy: {max_deletes_per_second: -1}", "delete_policy.max_deletes_per_second",

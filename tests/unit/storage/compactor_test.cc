@@ -26,7 +26,8 @@ class CompactorTest : public testing::Test {
     auto opened = Database::Open(options);
     EXPECT_TRUE(opened.ok()) << opened.status();
     database_ = *std::move(opened);
-    compactor_.emplace(Compactor::Parts{*database_, catalog_, marks_, tallies_, tombstones_});
+    compactor_.emplace(
+        Compactor::Parts{*database_, catalog_, marks_, tallies_, tombstones_, feed_log_});
   }
 
   static std::string Key(uint64_t container, int64_t number) {
@@ -78,6 +79,7 @@ class CompactorTest : public testing::Test {
   Catalog catalog_;
   LowWaterMarks marks_;
   Tallies tallies_;
+  FeedLog feed_log_;
   TombstoneCounts tombstones_;
   std::optional<Compactor> compactor_;
 };
@@ -130,6 +132,17 @@ TEST_F(CompactorTest, WhereMoreLivesThanWasErasedOnlyTheFrontOfTheIndexIsCompact
   EXPECT_EQ(CompactAll(), 0);
   Erase(kContainer, Compactor::kMinErased);  // now as many as live
   EXPECT_EQ(CompactAll(), 1);
+}
+
+// Nothing is written to it any more, so nothing would ever forget it.
+TEST_F(CompactorTest, AFeedThatWasSwitchedOffIsCompactedAsAWholeAndForgotten) {
+  WriteSet writes;
+  for (int64_t i = 0; i < Compactor::kMinErased; ++i) {
+    writes.emplace_back(EventKey(kContainer, static_cast<uint64_t>(i)), std::nullopt);
+  }
+  tombstones_.AddErased(writes);
+  EXPECT_GT(CompactAll(), 0);
+  EXPECT_TRUE(tombstones_.FindAtLeast(0).empty());
 }
 
 }  // namespace

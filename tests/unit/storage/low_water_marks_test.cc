@@ -91,5 +91,18 @@ TEST(LowWaterMarksTest, ForgottenMarksBeginAnew) {
   EXPECT_EQ(marks.Get(2, kFamily).time, 0);
 }
 
+// A scan of one family makes an index known again that was forgotten during that of another.
+TEST(LowWaterMarksTest, NothingIsRaisedByWhatWasFoundBeforeMarksWereForgotten) {
+  LowWaterMarks marks;
+  const uint64_t generation = marks.Generation();
+  marks.BeginScan(1, kFamily);
+  marks.EndScanOf(generation, 1, kFamily, {100});
+  EXPECT_EQ(marks.Get(1, kFamily).time, 100);
+  marks.Clear();
+  marks.BeginScan(1, IndexFamily::kRetryTime);
+  marks.EndScanOf(generation, 1, kFamily, {200});
+  EXPECT_EQ(marks.Get(1, kFamily).time, 0);
+}
+
 }  // namespace
 }  // namespace ttl

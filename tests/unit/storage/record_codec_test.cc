@@ -21,6 +21,9 @@ TEST(RecordCodecTest, AnItemComesBackWithEveryField) {
   item.adopted_until = 1'800'000'060;
   item.store_epoch = 2;
   item.held_until = 1'800'000'050;
+  item.expired_sequence = 77;
+  item.noticed_expire_time = 1'800'000'070;
+  item.noticed_sequence = 76;
   const auto decoded = DecodeStoredItem(EncodeItem(item));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->version, item.version);
@@ -32,6 +35,9 @@ TEST(RecordCodecTest, AnItemComesBackWithEveryField) {
   EXPECT_EQ(decoded->adopted_until, 1'800'000'060);
   EXPECT_EQ(decoded->store_epoch, 2u);
   EXPECT_EQ(decoded->held_until, 1'800'000'050);
+  EXPECT_EQ(decoded->expired_sequence, 77u);
+  EXPECT_EQ(decoded->noticed_expire_time, 1'800'000'070);
+  EXPECT_EQ(decoded->noticed_sequence, 76u);
 }
 
 // A program from before there was that family reads it as an item without an entry.
@@ -112,6 +118,8 @@ Container FullContainer() {
       DeleteWindows{{{0x15, 1, 1440, 2.5}, {0x7f, 1439, 0, std::nullopt}}, "Europe/Berlin", 0.5};
   container.settings.show_held = true;
   container.settings.requires_holds = true;
+  container.settings.feed = FeedSettings{3600, 1 << 20, 30};
+  container.feed = {11, 0xFEDCBA9876543210, 12, 1'800'000'000, 4, 3};
   container.index_number = 10;
   container.revision = 4;
   container.create_time = absl::FromUnixMicros(1'800'000'000'000'001);
@@ -143,6 +151,7 @@ TEST(RecordCodecTest, AContainerComesBackWithEveryField) {
   EXPECT_EQ(decoded->number, 9u);
   EXPECT_EQ(decoded->id, container.id);
   EXPECT_EQ(decoded->settings, container.settings);
+  EXPECT_EQ(decoded->feed, container.feed);
   EXPECT_EQ(decoded->index_number, 10u);
   EXPECT_EQ(decoded->revision, 4u);
   EXPECT_EQ(decoded->create_time, container.create_time);
@@ -207,6 +216,13 @@ TEST(RecordCodecTest, ImpossibleSettingsAreDataLoss) {
             absl::StatusCode::kDataLoss);
   EXPECT_EQ(decode([](auto& r) { r.mutable_brake()->set_max_newly_due_items(-1); }),
             absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decode([](auto& r) { r.mutable_feed()->set_number(1); }), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decode([](auto& r) {
+              r.mutable_feed()->set_max_age_seconds(60);
+              r.mutable_feed()->set_max_bytes(1 << 20);
+            }),
+            absl::StatusCode::kDataLoss)
+      << "a feed without a number";
   EXPECT_EQ(decode([](auto& r) { r.add_replaced_policies()->set_braked_items(-1); }),
             absl::StatusCode::kDataLoss);
 }

@@ -1,0 +1,113 @@
+#ifndef TTL_SERVICE_CORE_STATE_FEED_PROGRESS_H_
+#define TTL_SERVICE_CORE_STATE_FEED_PROGRESS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "service/base/mutex.h"
+#include "service/core/container.h"
+
+namespace ttl {
+
+// How far the announcer has told the expiries of each container. The announcer writes; streams and
+// the status read. In memory. Thread-safe.
+class FeedProgress {
+ public:
+  // What is known of a container's feed.
+  struct View {
+    // All expiries up to this time have been logged, of the items reported and by the policy set
+    // before Of() was called; those of items reported later are logged as late. So a stream reads
+    // this first, then the log to its end, and sends both. Absent: not known yet.
+    std::optional<absl::Time> watermark;
+    // Why the watermark stalls; empty if it does not.
+    std::string stall;
+  };
+
+  // No watermark is known of a container whose feed, index or policy the announcer has not met yet.
+  View Of(const Container& container) const {
+    MutexLock lock(mutex_);
+    View view = {.watermark = std::nullopt, .stall = stall_};
+    const auto it = containers_.find(container.number);
+    if (it == containers_.end()) return view;
+    const Covered& covered = it->second;
+    if (view.stall.empty()) view.stall = covered.stall;
+    const bool is_present = covered.feed_number == container.feed.number &&
+                            covered.policy_revision == container.feed.policy_revision &&
+                            covered.index_number == container.index_number;
+    if (is_present && covered.is_complete) view.watermark = WatermarkOf(covered);
+    return view;
+  }
+
+  // The rest is for the announcer.
+
+  // All expiries of the container before `first_untold`, Unix seconds, have been logged, under the
+  // feed, index and policy that `container` has; absent: all, however late. `problem`: why no more
+  // are logged now; empty if they are.
+  void Cover(const Container& container, std::optional<int64_t> first_untold, std::string problem) {
+    MutexLock lock(mutex_);
+    containers_[container.number] = {.feed_number = container.feed.number,
+                                     .policy_revision = container.feed.policy_revision,
+                                     .index_number = container.index_number,
+                                     .is_complete = true,
+                                     .first_untold = first_untold,
+                                     .stall = std::move(problem)};
+  }
+
+  // It is not known what has been logged of the container, because of `stall`, or (empty)
+  // because its items are still being looked at for the first time.
+  void Uncover(uint64_t container, std::string stall) {
+    MutexLock lock(mutex_);
+    containers_[container] = {.stall = std::move(stall)};
+  }
+
+  // The container is gone, or has no feed any more.
+  void Forget(uint64_t container) {
+    MutexLock lock(mutex_);
+    containers_.erase(container);
+  }
+
+  // All that was committed before `judged_at` has been taken into account by Cover().
+  void Advance(absl::Time judged_at) {
+    MutexLock lock(mutex_);
+    judged_at_ = judged_at;
+    stall_.clear();
+  }
+
+  // Nothing is told, in any container.
+  void Stall(std::string reason) {
+    MutexLock lock(mutex_);
+    stall_ = std::move(reason);
+  }
+
+ private:
+  struct Covered {
+    uint64_t feed_number = 0;
+    uint64_t policy_revision = 0;
+    uint64_t index_number = 0;
+    bool is_complete = false;
+    std::optional<int64_t> first_untold = std::nullopt;
+    std::string stall = "";
+  };
+
+  std::optional<absl::Time> WatermarkOf(const Covered& covered) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!judged_at_.has_value() || !covered.first_untold.has_value()) return judged_at_;
+    const absl::Time first = absl::FromUnixSeconds(*covered.first_untold);
+    return first > *judged_at_ ? *judged_at_ : first - absl::Seconds(1);
+  }
+
+  mutable Mutex mutex_;
+  std::optional<absl::Time> judged_at_ ABSL_GUARDED_BY(mutex_);
+  std::string stall_ ABSL_GUARDED_BY(mutex_) = "not started yet";
+  absl::flat_hash_map<uint64_t, Covered> containers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_CORE_STATE_FEED_PROGRESS_H_
