@@ -15,8 +15,9 @@ constexpr absl::Duration kHousekeepingInterval = absl::Seconds(1);
 
 absl::StatusOr<std::unique_ptr<Data>> Data::Open(const ServerConfig& config, LoopSignals& signals) {
   const absl::Time now = SystemClock().Read().wall.value_or(absl::UnixEpoch());
-  TTL_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage,
-                       OpenForRebuild(config, ToStorageOptions(config, &signals.sweep), now));
+  TTL_ASSIGN_OR_RETURN(
+      std::unique_ptr<Storage> storage,
+      OpenForRebuild(config, ToStorageOptions(config, &signals.sweep, &signals.announce), now));
   TTL_ASSIGN_OR_RETURN(std::optional<ClockMemory> memory,
                        storage->sidecar_state().LoadClockMemory());
   return std::unique_ptr<Data>(new Data(std::move(storage), std::move(memory), signals));

@@ -41,6 +41,7 @@ absl::StatusOr<std::unique_ptr<Deleting>> Deleting::Start(const ServerConfig& co
                                                           Data& data, LoopSignals& signals) {
   std::unique_ptr<Deleting> deleting(new Deleting(config, data, signals));
   TTL_RETURN_IF_ERROR(deleting->LoadLevers());
+  data.storage().feed().SetClock([judge = &*deleting->feed_judge_] { return judge->Read(); });
   TTL_RETURN_IF_ERROR(deleting->ConnectStore());
   TTL_RETURN_IF_ERROR(deleting->BuildSweeper());
   // The sweep runs behind the closed gate, because a change may have to wait until the deletes
@@ -49,6 +50,7 @@ absl::StatusOr<std::unique_ptr<Deleting>> Deleting::Start(const ServerConfig& co
   deleting->StartSweep();
   TTL_RETURN_IF_ERROR(deleting->MakeStartChanges(std::move(entries)));
   signals.sweep.Notify();
+  deleting->StartAnnouncer();
   // A rebuild goes through all containers, so it begins when the file is applied.
   deleting->StartReconciler();
   return deleting;
@@ -60,11 +62,17 @@ Deleting::Deleting(const ServerConfig& config, Data& data, LoopSignals& signals)
       signals_(signals),
       published_(static_cast<size_t>(config.metrics_containers)),
       reconciliations_(signals.reconcile),
-      moments_(data.system_clock(), data.clock()) {}
+      moments_(data.system_clock(), data.clock()),
+      announcer_moments_(data.system_clock(), data.clock()) {}
 
 Deleting::~Deleting() {
   start_changes_loop_.reset();
   CancelStoreCalls();
+  sweep_loop_.reset();
+  announce_loop_.reset();
+  reconcile_loop_.reset();
+  // The storage outlives what judges.
+  data_.storage().feed().SetClock(nullptr);
 }
 
 void Deleting::CancelStoreCalls() {
@@ -83,6 +91,7 @@ absl::Status Deleting::LoadLevers() {
                              .has_store = !config_.store.empty(),
                              .on_change = on_change,
                              .on_store_confirmed = [this] { signals_.reconcile.Notify(); }}));
+  feed_judge_.emplace(data_.clock(), data_.storage().data_trust(), levers_->store_trust());
   return absl::OkStatus();
 }
 
@@ -110,7 +119,8 @@ absl::Status Deleting::BuildSweeper() {
                                                       .usage = usage_,
                                                       .levers = *levers_,
                                                       .wake = signals_.sweep,
-                                                      .moments = moments_});
+                                                      .moments = moments_,
+                                                      .feed_progress = &feed_progress_});
   return absl::OkStatus();
 }
 
@@ -118,6 +128,17 @@ void Deleting::StartSweep() {
   sweep_loop_.emplace(signals_.sweep, [this] {
     const absl::Duration until_settled = previous_run_->Settle();
     return std::min(sweeper_->RunOnce().wait, until_settled);
+  });
+}
+
+// Not before the changes of the start are made: nothing is told by a policy that they replace.
+void Deleting::StartAnnouncer() {
+  announcer_ = std::make_unique<Announcer>(Announcer::Parts{.storage = data_.storage(),
+                                                            .judge = *feed_judge_,
+                                                            .moments = announcer_moments_,
+                                                            .progress = feed_progress_});
+  announce_loop_.emplace(signals_.announce, [this] {
+    return start_changes_wait_ ? kStartChangesInterval : announcer_->RunOnce().wait;
   });
 }
 
@@ -186,6 +207,7 @@ absl::Status Deleting::StartChangesMade() const {
 void Deleting::OnChange() {
   data_.storage().due_changes().AddAll();
   signals_.sweep.Notify();
+  signals_.announce.Notify();
 }
 
 }  // namespace ttl

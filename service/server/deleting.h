@@ -10,9 +10,12 @@
 #include "absl/status/statusor.h"
 #include "service/base/background_loop.h"
 #include "service/core/adoption_preview.h"
+#include "service/core/state/feed_progress.h"
 #include "service/core/state/published_reconciliation.h"
 #include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
+#include "service/expiry/feed/announcer.h"
+#include "service/expiry/feed/feed_judge.h"
 #include "service/expiry/moment_reader.h"
 #include "service/expiry/store/primary_store_client.h"
 #include "service/expiry/store/reconciler.h"
@@ -27,9 +30,9 @@
 
 namespace ttl {
 
-// The second stage of a sidecar: all that sends deletes and reads the primary store, in loops of
-// its own, with the state that operators and the store change. Destroyed, it cancels the calls
-// to the store and ends its loops. Thread-safe.
+// The second stage of a sidecar: all that sends deletes, tells expiries and reads the primary
+// store, in loops of its own, with the state that operators and the store change. Destroyed, it
+// cancels the calls to the store and ends its loops. Thread-safe.
 class Deleting {
  public:
   // Loads the state, starts the loops, and makes the changes of the start (StartChanges). Until
@@ -49,6 +52,7 @@ class Deleting {
   UsageMeter& usage() { return usage_; }
   Levers& levers() { return *levers_; }
   PublishedReconciliation& reconciliations() { return reconciliations_; }
+  const FeedProgress& feed_progress() const { return feed_progress_; }
 
   bool has_store() const { return store_ != nullptr; }
 
@@ -74,6 +78,7 @@ class Deleting {
   absl::Status MakeStartChanges(std::vector<ContainerEntry> entries);
   void RetryStartChanges();
   void StartSweep();
+  void StartAnnouncer();
   void StartReconciler();
 
   const ServerConfig& config_;
@@ -82,17 +87,22 @@ class Deleting {
   PublishedSweep published_;
   UsageMeter usage_;
   PublishedReconciliation reconciliations_;
+  FeedProgress feed_progress_;
   std::unique_ptr<Levers> levers_;
   std::unique_ptr<PrimaryStoreClient> store_;  // null: no store is configured
   std::optional<PreviousRun> previous_run_;
-  MomentReader moments_;  // used by the sweeper only
+  MomentReader moments_;            // used by the sweeper only
+  MomentReader announcer_moments_;  // used by the announcer only
+  std::optional<FeedJudge> feed_judge_;
   std::unique_ptr<Sweeper> sweeper_;
+  std::unique_ptr<Announcer> announcer_;
   std::unique_ptr<Reconciler> reconciler_;
   std::unique_ptr<StartChanges> start_changes_;
   std::atomic<bool> start_changes_wait_ = false;
   // Destroyed in the reverse order: a change of the start may wait for calls of the sweep, and
   // these end before the reconciler's.
   std::optional<BackgroundLoop> reconcile_loop_;
+  std::optional<BackgroundLoop> announce_loop_;
   std::optional<BackgroundLoop> sweep_loop_;
   std::optional<BackgroundLoop> start_changes_loop_;
 };

@@ -28,13 +28,20 @@ GrpcServices::GrpcServices(const ServerConfig& config, Data& data, Deleting& del
       deleting_(deleting),
       view_parts_(MakeViewParts(config, data, deleting)),
       overdue_(view_parts_, data.start_steady()),
-      container_(data.storage().containers(), data.storage().holds(), data.storage().tallies(),
-                 data.clock(), deleting.usage(),
+      container_(data.storage().containers(), data.storage().holds(), data.storage().feed(),
+                 data.storage().tallies(), data.clock(), deleting.usage(),
                  ContainerServiceOptions{.policy_grace = config.policy_grace}),
       item_calls_(data.storage().containers(), data.storage().items(), data.storage().holds(),
                   data.clock(), deleting.levers().store_trust(), check_counters_,
                   config.policy_grace),
       item_(item_calls_),
+      feed_view_(
+          {.feed = data.storage().feed(), .progress = deleting.feed_progress(), .sent = sent_}),
+      feed_({.containers = data.storage().containers(),
+             .feed = data.storage().feed(),
+             .clock = data.clock(),
+             .progress = deleting.feed_progress(),
+             .sent = sent_}),
       expiry_(ExpiryParts(), ExpiryOptions()),
       hold_(data.storage().containers(), data.storage().holds(), data.clock()),
       maintenance_(MaintenanceParts()) {
@@ -47,7 +54,7 @@ GrpcServices::GrpcServices(const ServerConfig& config, Data& data, Deleting& del
 }
 
 std::vector<RpcService*> GrpcServices::all_but_health() {
-  std::vector<RpcService*> all = {&container_, &item_, &expiry_, &hold_, &maintenance_};
+  std::vector<RpcService*> all = {&container_, &item_, &feed_, &expiry_, &hold_, &maintenance_};
   for (const auto& reflection : reflections_) all.push_back(reflection.get());
   return all;
 }
@@ -76,7 +83,8 @@ ExpiryService::Parts GrpcServices::ExpiryParts() {
           .published = deleting_.published(),
           .counters = check_counters_,
           .usage = deleting_.usage(),
-          .levers = deleting_.levers()};
+          .levers = deleting_.levers(),
+          .feeds = feed_view_};
 }
 
 ExpiryServiceOptions GrpcServices::ExpiryOptions() {

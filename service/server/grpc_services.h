@@ -8,11 +8,14 @@
 #include "service/rpc/checks/check_counters.h"
 #include "service/rpc/services/container_service.h"
 #include "service/rpc/services/expiry_service.h"
+#include "service/rpc/services/feed_service.h"
 #include "service/rpc/services/hold_service.h"
 #include "service/rpc/services/item_calls.h"
 #include "service/rpc/services/item_service.h"
 #include "service/rpc/services/maintenance_service.h"
+#include "service/rpc/status/feed_view.h"
 #include "service/rpc/status/overdue_watch.h"
+#include "service/rpc/status/sent_marks.h"
 #include "service/server/config/config.h"
 #include "service/server/data.h"
 #include "service/server/deleting.h"
@@ -36,6 +39,7 @@ class GrpcServices {
   const CheckCounters& check_counters() const { return check_counters_; }
   OverdueWatch& overdue() { return overdue_; }
   const ExpiryView::Parts& view_parts() const { return view_parts_; }
+  const FeedView& feed_view() const { return feed_view_; }
 
   // What the status page reads.
   StatusPage::Calls page_calls() const;
@@ -56,6 +60,9 @@ class GrpcServices {
   ContainerService container_;
   ItemCalls item_calls_;
   ItemService item_;
+  SentMarks sent_;
+  const FeedView feed_view_;
+  FeedService feed_;
   ExpiryService expiry_;
   HoldService hold_;
   MaintenanceService maintenance_;

@@ -11,6 +11,7 @@ struct LoopSignals {
   WakeSignal clock;
   WakeSignal housekeeping;
   WakeSignal sweep;
+  WakeSignal announce;
   WakeSignal reconcile;
   WakeSignal start_changes;
   WakeSignal readiness;

@@ -34,7 +34,9 @@ Serving::Serving(const Stages& stages, IdentityRoles identities)
       services_(stages.config, stages.data, stages.deleting),
       view_(services_.view_parts()),
       expiry_metrics_({stages.data.storage(), stages.deleting.published(), view_,
-                       stages.data.start_steady(), services_.overdue()}) {}
+                       stages.data.start_steady(), services_.overdue()}),
+      feed_metrics_({stages.data.storage().containers(), stages.deleting.published(),
+                     services_.feed_view(), stages.data.clock()}) {}
 
 Serving::~Serving() {
   stages_.metrics.Detach();
@@ -77,6 +79,7 @@ void Serving::AttachMetrics() {
   Storage& storage = stages_.data.storage();
   stages_.metrics.Attach({.storage = storage,
                           .expiry = expiry_metrics_,
+                          .feed = feed_metrics_,
                           .calls = call_counters_,
                           .checks = services_.check_counters(),
                           .access = access_counters_,

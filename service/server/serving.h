@@ -15,6 +15,7 @@
 #include "service/server/grpc_services.h"
 #include "service/server/loop_signals.h"
 #include "service/server/metrics/expiry_metrics.h"
+#include "service/server/metrics/feed_metrics.h"
 #include "service/server/metrics/sidecar_metrics.h"
 #include "service/server/page_server.h"
 #include "service/server/readiness.h"
@@ -70,6 +71,7 @@ class Serving {
   GrpcServices services_;
   const ExpiryView view_;
   const ExpiryMetrics expiry_metrics_;
+  const FeedMetrics feed_metrics_;
   std::unique_ptr<PageServer> page_server_;  // null: --status-page is not given
   std::unique_ptr<GrpcServer> server_;
   std::optional<Readiness> readiness_;

@@ -133,6 +133,18 @@ absl::StatusOr<int64_t> ReadSeconds(const NodePath& path, int64_t min, int64_t m
   return seconds;
 }
 
+absl::StatusOr<int64_t> ReadBytes(const NodePath& path, int64_t if_absent) {
+  const std::string right =
+      absl::StrCat("bytes without a unit or quotes, ", FeedSettings::kMinMaxBytes, " to ",
+                   FeedSettings::kMaxMaxBytes);
+  if (path.node.IsNull()) return if_absent;
+  TTL_ASSIGN_OR_RETURN(const int64_t bytes, ReadWhole(path, right));
+  if (bytes < FeedSettings::kMinMaxBytes || bytes > FeedSettings::kMaxMaxBytes) {
+    return Refused(path, right);
+  }
+  return bytes;
+}
+
 absl::StatusOr<std::optional<int64_t>> ReadItemLimit(const NodePath& path) {
   constexpr absl::string_view kRight = "a whole number of items, 0 or more, or leave it out";
   if (path.node.IsNull()) return std::optional<int64_t>();
@@ -311,6 +323,29 @@ absl::Status ReadDeletePolicy(const NodePath& path, ContainerSettings& settings)
                      });
 }
 
+absl::Status ReadFeedSetting(const std::string& name, const NodePath& value, FeedSettings& feed) {
+  if (name == "max_age_seconds") {
+    TTL_ASSIGN_OR_RETURN(feed.max_age_seconds,
+                         ReadSeconds(value, FeedSettings::kMinMaxAgeSeconds,
+                                     FeedSettings::kMaxMaxAgeSeconds, feed.max_age_seconds));
+  } else if (name == "max_bytes") {
+    TTL_ASSIGN_OR_RETURN(feed.max_bytes, ReadBytes(value, feed.max_bytes));
+  } else if (!value.node.IsNull()) {
+    TTL_ASSIGN_OR_RETURN(feed.notice_seconds, ReadSeconds(value, FeedSettings::kMinNoticeSeconds,
+                                                          FeedSettings::kMaxNoticeSeconds, 0));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadFeed(const NodePath& path, std::optional<FeedSettings>& feed) {
+  if (path.node.IsNull()) return absl::OkStatus();
+  feed.emplace();
+  return ReadMapping(path, {"max_age_seconds", "max_bytes", "notice_seconds"},
+                     [&](const std::string& name, const NodePath& value) {
+                       return ReadFeedSetting(name, value, *feed);
+                     });
+}
+
 absl::Status ReadSetting(const std::string& name, const NodePath& value,
                          ContainerSettings& settings) {
   if (name == "default_ttl") {
@@ -323,6 +358,8 @@ absl::Status ReadSetting(const std::string& name, const NodePath& value,
     TTL_ASSIGN_OR_RETURN(settings.show_held, ReadBool(value));
   } else if (name == "holds") {
     TTL_ASSIGN_OR_RETURN(settings.requires_holds, ReadBool(value));
+  } else if (name == "feed") {
+    return ReadFeed(value, settings.feed);
   }
   return absl::OkStatus();
 }
@@ -346,7 +383,7 @@ absl::StatusOr<ContainerEntry> ReadEntry(NodePath path) {
   path.container = absl::Utf8SafeCEscape(entry.id);
   path.key.clear();
   TTL_RETURN_IF_ERROR(ReadMapping(
-      path, {"id", "default_ttl", "indexing_mode", "delete_policy", "show_held", "holds"},
+      path, {"id", "default_ttl", "indexing_mode", "delete_policy", "show_held", "holds", "feed"},
       [&](const std::string& name, const NodePath& value) {
         return ReadSetting(name, value, entry.settings);
       }));

@@ -611,6 +611,22 @@ class Held(PageTest):
         browser.wait("find('holds-of-all').hidden")
 
 
+class Feeds(PageTest):
+    def test_a_feed_says_how_far_it_has_told(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("containers:\n  - {id: f, default_ttl: 60, feed: {}}\n")
+            file.flush()
+            self.with_store(f"--containers={file.name}")
+        self.create("without", "--default-ttl", "60")
+        self.sidecar.ttlctl("pause", "f", "--reason", "test")
+        self.sidecar.track("f", [b"a", b"b"], int(time.time()) - 1000)
+        self.wait_for(lambda found: found["f"]["feed"].get("expired_items") == "2")
+        self.open()
+        self.assertRegex(self.detail("f")["feed"], r"^told up to \S+ ago, 2 expired items stored$")
+        self.assertNotIn("feed", self.detail("without"))
+        self.assert_sound("feed")
+
+
 class Hostile(PageTest):
     def test_names_of_others_are_text(self):
         self.with_store()

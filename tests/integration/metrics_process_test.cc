@@ -25,6 +25,8 @@
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/v1/container_service.grpc.pb.h"
+#include "ttl/v1/feed_service.grpc.pb.h"
 #include "ttl/v1/maintenance_service.grpc.pb.h"
 
 namespace ttl {
@@ -70,6 +72,25 @@ class MetricsProcessTest : public testing::Test {
     ASSERT_THAT(calls_->Track(container, id, ts), IsOk());
   }
 
+  // Gives "c" a feed with a subscription.
+  void GiveFeed() {
+    const auto containers = v1::ContainerService::NewStub(sidecar_->channel());
+    v1::UpdateContainerRequest update;
+    update.mutable_container()->set_id("c");
+    update.mutable_container()->mutable_feed();
+    update.mutable_update_mask()->add_paths("feed");
+    grpc::ClientContext update_context;
+    v1::UpdateContainerResponse updated;
+    ASSERT_TRUE(containers->UpdateContainer(&update_context, update, &updated).ok());
+    const auto feed = v1::FeedService::NewStub(sidecar_->channel());
+    v1::CreateSubscriptionRequest create;
+    create.mutable_subscription()->set_container("c");
+    create.mutable_subscription()->set_name("s");
+    grpc::ClientContext create_context;
+    v1::CreateSubscriptionResponse created;
+    ASSERT_TRUE(feed->CreateSubscription(&create_context, create, &created).ok());
+  }
+
   // Opens both streams of the data path and sends one message on each.
   void UseStreams() {
     const auto stub = v1::ItemService::NewStub(sidecar_->channel());
@@ -105,6 +126,7 @@ class MetricsProcessTest : public testing::Test {
 TEST_F(MetricsProcessTest, EveryMetricOfTheCatalogIsThereAndNoOther) {
   Start();
   ASSERT_THAT(calls_->CreateContainer("c", 1), IsOk());
+  ASSERT_NO_FATAL_FAILURE(GiveFeed());
   v1::DeletePolicy policy;
   policy.set_request_units_per_second(100000);
   policy.set_min_deletes_per_second(1000);

@@ -174,6 +174,7 @@ absl::Status Reconciler::CheckStore() const {
 absl::Status Reconciler::Step() {
   switch (job_->phase) {
     case Phase::kNextContainer:
+      TTL_RETURN_IF_ERROR(TellResync());
       return NextContainer();
     case Phase::kScan:
       return ScanPage();
@@ -236,9 +237,26 @@ void Reconciler::EnterContainer(ContainerPtr container) {
 
 void Reconciler::LeaveContainer() {
   parts_.storage.scanned_items().End();
+  // The end of a doubt tells all containers.
+  const ReconciliationRequest& request = job_->view.request;
+  const bool ends_doubt = !job_->doubt.empty() && request.container.empty();
+  if (job_->container->feed.is_on() && !request.dry_run && !ends_doubt) {
+    job_->to_resync = job_->container->number;
+  }
   job_->container = nullptr;
   ++job_->view.containers_done;
   job_->phase = Phase::kNextContainer;
+}
+
+// Tells the feed of the container that was left, if it has one, that events may be missing.
+absl::Status Reconciler::TellResync() {
+  if (job_->to_resync == 0) return absl::OkStatus();
+  const absl::Status told = Await<absl::Status>(
+      [&](auto done) { parts_.storage.feed().Resync(job_->to_resync, std::move(done)); });
+  const bool has_no_feed = absl::IsNotFound(told) || absl::IsFailedPrecondition(told);
+  if (!told.ok() && !has_no_feed) return told;
+  job_->to_resync = 0;
+  return absl::OkStatus();
 }
 
 absl::Status Reconciler::ScanPage() {

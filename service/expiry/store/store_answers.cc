@@ -72,10 +72,7 @@ class Reader {
     switch (result.outcome()) {
       case v1::DELETE_OUTCOME_DELETED:
         ++answers_.record.tally.deleted;
-        if (item.due_time >= kFirstSoundTime) {
-          answers_.record.lateness.Add(LatenessOf(absl::FromUnixSeconds(item.due_time)));
-        }
-        Report(item, DeleteReport::Kind::kGone);
+        ReadDeleted(item);
         return;
       case v1::DELETE_OUTCOME_NOT_FOUND:
         ++answers_.record.tally.not_found;
@@ -107,6 +104,15 @@ class Reader {
   StoreAnswers Take() { return std::move(answers_); }
 
  private:
+  void ReadDeleted(const DueItem& item) {
+    DeleteReport& report = Report(item, DeleteReport::Kind::kGone);
+    report.deleted = true;
+    if (item.due_time < kFirstSoundTime) return;
+    const absl::Duration lateness = LatenessOf(absl::FromUnixSeconds(item.due_time));
+    answers_.record.lateness.Add(lateness);
+    report.lateness_seconds = std::max<int64_t>(absl::ToInt64Seconds(lateness), 0);
+  }
+
   void ReadModified(const DueItem& item, const v1::ExpiredItem& sent,
                     const v1::DeleteResult& result) {
     std::optional<ItemVersion> current = UsableVersion(result, now_);
@@ -185,6 +191,8 @@ class Reader {
     report.key = item.key;
     report.generation = item.item.generation;
     report.kind = kind;
+    report.times = item.item.version.times;
+    report.expired_sequence = item.item.expired_sequence;
     return report;
   }
 

@@ -44,6 +44,9 @@
 // container that is held as a whole is like one that is paused. One that its windows close sleeps
 // until they open.
 //
+// In a container with a feed the announcer has usually told the expiry of an item long before it is
+// due. If not, the slice tells it, and the next one sends the item.
+//
 // Every path either sends, in which case the end of the call wakes the container, or names the time
 // of the next slice. Whatever may change earlier wakes it: commits through DueChanges, a step of
 // the clock, and the store becoming ready. kMaxWait, kMaxSleep and the full scans are a fallback.
@@ -345,7 +348,7 @@ Sweeper::NextSlice Sweeper::Find(const Slice& slice, DeleteGate::Pass pass, cons
   const bool puts_off = container.has_expire_at && !store_.state().knows_expire_at();
   const bool takes_pages = puts_off || container.has_holds;
   if (takes_pages) max_due = std::max(max_due, kPutOffPage);
-  std::optional<DueScan> scan = Scan(slice, max_due, now, step);
+  std::optional<DueScan> scan = Scan(slice, max_due, /*is_held=*/false, now, step);
   if (!scan.has_value()) return {slice.pacing.pace.held_until()};
   const size_t due = scan->due.size();
   scan->due = suspects.Choose(std::move(scan->due));
@@ -403,7 +406,7 @@ Sweeper::NextSlice Sweeper::EndEmpty(const Slice& slice, const DueScan& scan, bo
 
 // A scan that found nothing due completes a pass, unless due items wait for a retry.
 bool Sweeper::IsPassComplete(const Slice& slice, const DueScan& scan, absl::Time judged_at) const {
-  if (scan.unreadable > 0) return false;
+  if (scan.unreadable > 0 || slice.pacing.told_nothing) return false;
   return !parts_.storage.expiry_index()
               .HasRetries(*slice.container, slice.rule, absl::ToUnixSeconds(judged_at))
               .value_or(true);
@@ -448,7 +451,7 @@ Sweeper::NextSlice Sweeper::KeepUpIndex(const Slice& slice, const Moment& now, S
   }
   if (now.steady < pacing.next_upkeep) return {again};
   const int64_t tidied_before = step.tidied;
-  const std::optional<DueScan> scan = Scan(slice, kUpkeepDueItems, now, step);
+  const std::optional<DueScan> scan = Scan(slice, kUpkeepDueItems, /*is_held=*/true, now, step);
   if (!scan.has_value()) return {again};
   const bool tidied = step.tidied > tidied_before;
   if (scan->more && tidied) return {now.steady};
@@ -458,8 +461,8 @@ Sweeper::NextSlice Sweeper::KeepUpIndex(const Slice& slice, const Moment& now, S
   return {again};
 }
 
-std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, const Moment& now,
-                                     StepResult& step) {
+std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, bool is_held,
+                                     const Moment& now, StepResult& step) {
   --scans_left_;
   const Container& container = *slice.container;
   const ScanLimits limits = {static_cast<size_t>(max_due), kEntriesPerScan, slice.full_scan};
@@ -481,7 +484,7 @@ std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, const 
              now.steady);
   }
   if (slice.full_scan) slice.pacing.next_full_scan = now.steady + kFullScanInterval;
-  if (!TakeOutHeld(slice, *scan, now, step)) {
+  if (!TakeOutUntold(slice, is_held, *scan, now, step) || !TakeOutHeld(slice, *scan, now, step)) {
     slice.pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMaxSlowHold, now);
     return std::nullopt;
   }
@@ -490,6 +493,55 @@ std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, const 
     step.tidied += tidied;
   }
   return *std::move(scan);
+}
+
+bool Sweeper::TakeOutUntold(const Slice& slice, bool is_held, DueScan& scan, const Moment& now,
+                            StepResult& step) {
+  const Container& container = *slice.container;
+  if (!container.feed.is_on()) return true;
+  std::vector<AnnouncedItem> untold;
+  std::optional<absl::Time> watermark;
+  if (parts_.feed_progress != nullptr) {
+    watermark = parts_.feed_progress->Of(container).watermark;
+  }
+  std::erase_if(scan.due, [&](const DueItem& due) {
+    const TrackedItem& item = due.item;
+    // The expiry of an item of which the present state is unknown is never told.
+    if (item.state_unknown || container.feed.IsTold(item.expired_sequence)) return false;
+    const std::optional<int64_t> end =
+        ExpireTime(container.settings.policy.default_ttl, item.version.times);
+    const bool is_late = watermark.has_value() && IsExpiredAt(end, *watermark);
+    untold.push_back({due.key, item.generation, is_late});
+    return true;
+  });
+  if (untold.empty()) {
+    slice.pacing.told_nothing = false;
+    return true;
+  }
+  return is_held || TellUntold(slice, std::move(untold), scan, now, step);
+}
+
+bool Sweeper::TellUntold(const Slice& slice, std::vector<AnnouncedItem> untold, DueScan& scan,
+                         const Moment& now, StepResult& step) {
+  const Container& container = *slice.container;
+  const auto told = Await<absl::StatusOr<int64_t>>([&](auto done) {
+    parts_.storage.feed().Announce(container.number, std::move(untold), std::move(done));
+  });
+  if (!told.ok()) {
+    log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/announce"),
+             absl::StrCat("due items are not deleted, because their expiry cannot be told: ",
+                          "container=", Quoted(container.id),
+                          " error=", Quoted(TextOf(told.status()), kMaxErrorBytes)),
+             now.steady);
+    return false;
+  }
+  step.told += *told;
+  // The next scan finds them told. If none was, the announcer may have been faster; but that they
+  // stay untold, because nothing may be told now, must not keep the sweeper busy.
+  const bool again = *told > 0 || !slice.pacing.told_nothing;
+  slice.pacing.told_nothing = *told == 0;
+  scan.more = scan.more || again;
+  return true;
 }
 
 bool Sweeper::TakeOutHeld(const Slice& slice, DueScan& scan, const Moment& now, StepResult& step) {

@@ -12,6 +12,7 @@
 #include "service/base/wake_signal.h"
 #include "service/core/container.h"
 #include "service/core/due_rules.h"
+#include "service/core/state/feed_progress.h"
 #include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
 #include "service/expiry/moment.h"
@@ -73,6 +74,7 @@ struct SweeperOptions {
 //   time; placing a hold awaits the passes that are out (storage/holds.h).
 // - Tokens are taken when a batch is sent, whatever its outcome.
 // - Outcomes are committed before the next slice of the container.
+// - In a container with a feed an item is sent, or set aside, only once its EXPIRED is committed.
 //
 // Not thread-safe. Destroy the sweeper only when policy changes can no longer be acknowledged: the
 // destructor waits for the calls in flight and gives their passes back.
@@ -84,6 +86,7 @@ class Sweeper {
     int64_t found = 0;     // due items that the step then judged again, to send them
     int64_t answered = 0;  // calls that ended, GetStoreInfo included
     int64_t tidied = 0;    // index entries moved or erased because they were early
+    int64_t told = 0;      // due items whose expiry had not been told in the feed
     // How long the next step may wait, unless a call ends or something becomes due earlier.
     absl::Duration wait;
   };
@@ -98,6 +101,8 @@ class Sweeper {
     Levers& levers;
     WakeSignal& wake;
     MomentReader& moments;
+    // What was said to be told of the feeds; null: nothing.
+    const FeedProgress* feed_progress = nullptr;
   };
 
   // Tokens are earned from now on.
@@ -124,9 +129,10 @@ class Sweeper {
 
     ContainerPace pace;
     Suspects suspects;
-    bool after_slow = false;  // as in DeleteCall
-    PaceView posted;          // as published last
-    int64_t wanted = 1;       // read the index only once there are tokens for this many deletes
+    bool after_slow = false;    // as in DeleteCall
+    bool told_nothing = false;  // although the last scan found untold items
+    PaceView posted;            // as published last
+    int64_t wanted = 1;         // read the index only once there are tokens for this many deletes
     // While the windows allow no deletes: when they do next, as far as the container may sleep.
     absl::Duration windows_open = -absl::InfiniteDuration();
     absl::Duration next_upkeep = -absl::InfiniteDuration();
@@ -198,9 +204,17 @@ class Sweeper {
   // The slice of a container whose deletes are held.
   NextSlice KeepUpIndex(const Slice& slice, const Moment& now, StepResult& step);
   // Reads the due items and moves early entries. Absent if the index cannot be read.
-  std::optional<DueScan> Scan(const Slice& slice, int64_t max_due, const Moment& now,
+  // `is_held`: whether the deletes of the container are.
+  std::optional<DueScan> Scan(const Slice& slice, int64_t max_due, bool is_held, const Moment& now,
                               StepResult& step);
   int64_t Tidy(const Container& container, std::vector<IndexEntry> early, const Moment& now);
+  // Takes the items out of the scan whose expiry is not told in the feed of the container. Unless
+  // the deletes of the container are held, tells them, for the next scan. Returns false if that
+  // could not be committed.
+  bool TakeOutUntold(const Slice& slice, bool is_held, DueScan& scan, const Moment& now,
+                     StepResult& step);
+  bool TellUntold(const Slice& slice, std::vector<AnnouncedItem> untold, DueScan& scan,
+                  const Moment& now, StepResult& step);
   // Takes the due items that are held out of the scan, and out of the way of later ones. Returns
   // false if these could not be committed.
   bool TakeOutHeld(const Slice& slice, DueScan& scan, const Moment& now, StepResult& step);

@@ -48,6 +48,47 @@ absl::StatusOr<PolicyBrake> ReadBrake(const v1::PolicyBrake& proto) {
   return brake;
 }
 
+absl::Status ReadMaxAge(const v1::FeedSettings& from, FeedSettings& to) {
+  to.max_age_seconds = FeedSettings().max_age_seconds;
+  if (!from.has_max_age()) return absl::OkStatus();
+  TTL_ASSIGN_OR_RETURN(to.max_age_seconds, ReadWholeSeconds("feed.max_age", from.max_age(),
+                                                            FeedSettings::kMinMaxAgeSeconds,
+                                                            FeedSettings::kMaxMaxAgeSeconds));
+  return absl::OkStatus();
+}
+
+absl::Status ReadMaxBytes(const v1::FeedSettings& from, FeedSettings& to) {
+  to.max_bytes = from.has_max_bytes() ? from.max_bytes() : FeedSettings().max_bytes;
+  return absl::OkStatus();
+}
+
+absl::Status ReadNotice(const v1::FeedSettings& from, FeedSettings& to) {
+  to.notice_seconds.reset();
+  if (!from.has_notice()) return absl::OkStatus();
+  TTL_ASSIGN_OR_RETURN(to.notice_seconds, ReadWholeSeconds("feed.notice", from.notice(),
+                                                           FeedSettings::kMinNoticeSeconds,
+                                                           FeedSettings::kMaxNoticeSeconds));
+  return absl::OkStatus();
+}
+
+absl::Status ReadFeed(const v1::Container& from, ContainerSettings& to) {
+  to.feed.reset();
+  if (!from.has_feed()) return absl::OkStatus();
+  to.feed.emplace();
+  TTL_RETURN_IF_ERROR(ReadMaxAge(from.feed(), *to.feed));
+  TTL_RETURN_IF_ERROR(ReadMaxBytes(from.feed(), *to.feed));
+  return ReadNotice(from.feed(), *to.feed);
+}
+
+// Reads one field of the feed, which is switched on if the field is set. A field that is absent
+// leaves a feed that is off as it is.
+absl::Status ReadFeedField(absl::Status (*read)(const v1::FeedSettings&, FeedSettings&),
+                           bool is_set, const v1::Container& from, ContainerSettings& to) {
+  if (!to.feed.has_value() && !is_set) return absl::OkStatus();
+  if (!to.feed.has_value()) to.feed.emplace();
+  return read(from.feed(), *to.feed);
+}
+
 // A field that can be set. `read` copies it, or its absence, from a container.
 struct Field {
   absl::string_view path;
@@ -129,6 +170,19 @@ const Field kFields[] = {
        to.requires_holds = from.requires_holds();
        return absl::OkStatus();
      }},
+    {"feed", ReadFeed},
+    {"feed.max_age",
+     [](const v1::Container& from, ContainerSettings& to) {
+       return ReadFeedField(ReadMaxAge, from.feed().has_max_age(), from, to);
+     }},
+    {"feed.max_bytes",
+     [](const v1::Container& from, ContainerSettings& to) {
+       return ReadFeedField(ReadMaxBytes, from.feed().has_max_bytes(), from, to);
+     }},
+    {"feed.notice",
+     [](const v1::Container& from, ContainerSettings& to) {
+       return ReadFeedField(ReadNotice, from.feed().has_notice(), from, to);
+     }},
 };
 
 // Whether a path of a mask covers `field`.
@@ -182,9 +236,23 @@ void WriteDeletePolicy(const ContainerSettings& settings, v1::DeletePolicy& poli
   *proto.mutable_release_after() = ToProto(absl::Seconds(brake.release_after_seconds));
 }
 
+void WriteFeed(const FeedSettings& feed, v1::FeedSettings& proto) {
+  *proto.mutable_max_age() = ToProto(absl::Seconds(feed.max_age_seconds));
+  proto.set_max_bytes(feed.max_bytes);
+  if (feed.notice_seconds.has_value()) {
+    *proto.mutable_notice() = ToProto(absl::Seconds(*feed.notice_seconds));
+  }
+}
+
 template <typename Value>
 std::string OrAbsent(const std::optional<Value>& value) {
   return value.has_value() ? absl::StrCat(*value) : "absent";
+}
+
+std::string Describe(const std::optional<FeedSettings>& feed) {
+  if (!feed.has_value()) return "absent";
+  return absl::StrCat("{max_age_seconds=", feed->max_age_seconds, " max_bytes=", feed->max_bytes,
+                      " notice_seconds=", OrAbsent(feed->notice_seconds), "}");
 }
 
 absl::string_view TrueOrFalse(bool value) { return value ? "true" : "false"; }
@@ -231,6 +299,7 @@ v1::Container ToProto(const Container& container, bool holds_in_doubt) {
   proto.set_show_held(settings.show_held);
   proto.set_requires_holds(settings.requires_holds);
   proto.set_has_holds(container.has_holds || holds_in_doubt);
+  if (settings.feed.has_value()) WriteFeed(*settings.feed, *proto.mutable_feed());
   return proto;
 }
 
@@ -300,7 +369,8 @@ std::string Describe(const ContainerSettings& settings) {
                       " brake=", Describe(settings.brake), " windows=",
                       settings.windows.has_value() ? Describe(*settings.windows) : "absent",
                       " show_held=", TrueOrFalse(settings.show_held),
-                      " requires_holds=", TrueOrFalse(settings.requires_holds), "}");
+                      " requires_holds=", TrueOrFalse(settings.requires_holds),
+                      " feed=", Describe(settings.feed), "}");
 }
 
 std::string DescribePulledBrakes(const Container& container, absl::Time now) {

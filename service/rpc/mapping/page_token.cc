@@ -10,6 +10,7 @@
 #include "service/base/status_macros.h"
 #include "service/base/utf8.h"
 #include "service/core/container.h"
+#include "service/core/feed/subscription.h"
 #include "service/core/hold/hold.h"
 
 namespace ttl {
@@ -21,6 +22,7 @@ constexpr char kItemWithoutTimeKind = 'i';  // of former versions, and still rea
 constexpr char kStuckKind = 's';
 constexpr char kHoldKind = 'h';
 constexpr char kHeldKeyKind = 'k';
+constexpr char kSubscriptionKind = 'u';
 // Length of the partition key, before an item key; big-endian.
 constexpr size_t kLengthBytes = 2;
 // A time, before that; big-endian.
@@ -152,6 +154,22 @@ absl::StatusOr<HoldPosition> ReadHoldPageToken(absl::string_view token) {
     return BrokenToken(token);
   }
   return position;
+}
+
+// As the key of an item.
+std::string SubscriptionPageToken(const SubscriptionPosition& last) {
+  return Encode(kSubscriptionKind, EncodeKey({last.container, last.name}));
+}
+
+absl::StatusOr<SubscriptionPosition> ReadSubscriptionPageToken(absl::string_view token) {
+  if (token.empty()) return SubscriptionPosition();
+  TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kSubscriptionKind, token));
+  const std::optional<ItemKey> key = DecodeKey(encoded);
+  if (!key.has_value() || !ValidateContainerId(key->partition_key).ok() ||
+      !UnmetByName(key->id, kMaxSubscriptionNameBytes).empty()) {
+    return BrokenToken(token);
+  }
+  return SubscriptionPosition{key->partition_key, key->id};
 }
 
 std::string HeldKeyPageToken(const ItemKey& last) { return Encode(kHeldKeyKind, EncodeKey(last)); }

@@ -59,6 +59,18 @@ struct HoldPosition {
 std::string HoldPageToken(const HoldPosition& last);
 absl::StatusOr<HoldPosition> ReadHoldPageToken(absl::string_view token);
 
+// Where a page of subscriptions ends.
+struct SubscriptionPosition {
+  std::string container;  // id
+  std::string name;
+
+  friend bool operator==(const SubscriptionPosition&, const SubscriptionPosition&) = default;
+};
+
+// For lists in the order of (container, name). An empty token gives empty names.
+std::string SubscriptionPageToken(const SubscriptionPosition& last);
+absl::StatusOr<SubscriptionPosition> ReadSubscriptionPageToken(absl::string_view token);
+
 // For lists of the keys of a hold, in their order. An empty token gives an absent key.
 std::string HeldKeyPageToken(const ItemKey& last);
 absl::StatusOr<std::optional<ItemKey>> ReadHeldKeyPageToken(absl::string_view token);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "service/base/error_details.h"
+#include "service/base/proto_time.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/base/time_text.h"
@@ -223,6 +224,20 @@ absl::StatusOr<LimitChange> ReadLimitChange(const v1::SetMaxDeletesPerSecondRequ
   }
   return InvalidField(
       "limit", "limit is absent: must be max_deletes_per_second, unlimited or server_default");
+}
+
+absl::StatusOr<absl::Duration> ReadHeartbeatInterval(bool given,
+                                                     const google::protobuf::Duration& interval) {
+  constexpr absl::Duration kDefault = absl::Seconds(1);
+  constexpr absl::Duration kMin = absl::Milliseconds(100);
+  constexpr absl::Duration kMax = absl::Minutes(1);
+  if (!given) return kDefault;
+  const absl::Duration heartbeat = FromProto(interval);
+  if (heartbeat >= kMin && heartbeat <= kMax) return heartbeat;
+  return InvalidField("heartbeat_interval",
+                      absl::StrCat("heartbeat_interval is ", absl::FormatDuration(heartbeat),
+                                   ": must be ", absl::FormatDuration(kMin), " to ",
+                                   absl::FormatDuration(kMax), ", or be left out"));
 }
 
 absl::Status ValidateStoreId(absl::string_view store_id) {

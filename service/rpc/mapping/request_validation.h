@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "google/protobuf/duration.pb.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/illegal_ttl.h"
 #include "service/core/item.h"
@@ -77,6 +78,10 @@ struct LimitChange {
   std::optional<double> max_deletes_per_second;  // unless server_default; absent: no limit
 };
 absl::StatusOr<LimitChange> ReadLimitChange(const v1::SetMaxDeletesPerSecondRequest& request);
+
+// The heartbeat_interval of a request to watch: its default if it is absent (`given` is false).
+absl::StatusOr<absl::Duration> ReadHeartbeatInterval(bool given,
+                                                     const google::protobuf::Duration& interval);
 
 // Must be 1 to 256 bytes, as in GetStoreInfoResponse.
 absl::Status ValidateStoreId(absl::string_view store_id);

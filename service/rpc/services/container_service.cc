@@ -50,21 +50,24 @@ std::vector<ContainerPtr> ListMatching(const Containers& containers,
   return matching;
 }
 
-// Logs that a change of `container` was made although `holds` holds stand, because of `force`.
-void LogForce(const Container& container, int64_t holds, const std::string& author) {
+// Logs that a change of `container` was made although `count` of its `what`, such as holds, stand,
+// because of `force`.
+void LogForce(const Container& container, const char* what, int64_t count,
+              const std::string& author) {
   constexpr size_t kMaxAuthorBytes = 512;
-  if (holds == 0) return;
-  spdlog::warn("holds disregarded because of force: container={} holds={} caller={}",
-               Quoted(container.id, kMaxContainerIdBytes), holds, Quoted(author, kMaxAuthorBytes));
+  if (count == 0) return;
+  spdlog::warn("{0} disregarded because of force: container={1} {0}={2} caller={3}", what,
+               Quoted(container.id, kMaxContainerIdBytes), count, Quoted(author, kMaxAuthorBytes));
 }
 
 }  // namespace
 
-ContainerService::ContainerService(Containers& containers, const Holds& holds,
+ContainerService::ContainerService(Containers& containers, const Holds& holds, const Feed& feed,
                                    const Tallies& tallies, const GuardedClock& clock,
                                    UsageMeter& usage, const ContainerServiceOptions& options)
     : containers_(containers),
       holds_(holds),
+      feed_(feed),
       tallies_(tallies),
       clock_(clock),
       usage_(usage),
@@ -82,6 +85,10 @@ void ContainerService::AddMethods(MethodTable& table) {
   table.Add("UpdateContainer", *this, &ContainerService::Update);
   table.Add("DeleteContainer", *this, &ContainerService::Delete);
   watches_.AddMethod(table);
+}
+
+int64_t ContainerService::CountSubscriptions(const std::string& id) const {
+  return static_cast<int64_t>(feed_.List(id, "", "", kMaxSubscriptions).size());
 }
 
 v1::Container ContainerService::View(const Container& container) const {
@@ -143,13 +150,17 @@ void ContainerService::Update(const std::string& author, const v1::UpdateContain
       // The grace must last by whichever clock turns out to be right.
       now, options_.policy_grace + (time.latest - now), request.force(),
       [this, &response, old_settings, now, author, force = request.force(),
+       subscriptions = CountSubscriptions(request.container().id()),
        done = std::move(done)](absl::StatusOr<ContainerPtr> updated) mutable {
         if (updated.ok()) {
           spdlog::info("container updated: container={} old={} new={} brakes_pulled={}",
                        Quoted((*updated)->id, kMaxContainerIdBytes), Describe(*old_settings),
                        Describe((*updated)->settings), DescribePulledBrakes(**updated, now));
           if (force && TakesIndexAway(*old_settings, (*updated)->settings)) {
-            LogForce(**updated, holds_.Counts((*updated)->number).holds, author);
+            LogForce(**updated, "holds", holds_.Counts((*updated)->number).holds, author);
+          }
+          if (force && DropsFeed(*old_settings, (*updated)->settings)) {
+            LogForce(**updated, "subscriptions", subscriptions, author);
           }
           *response.mutable_container() = View(**updated);
         }
@@ -167,6 +178,9 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
   if (!request.force() && TakesIndexAway(present->settings, settings)) {
     TTL_RETURN_IF_ERROR(CheckNoHoldStands(*present, holds_.Counts(present->number).holds));
   }
+  if (!request.force() && DropsFeed(present->settings, settings)) {
+    TTL_RETURN_IF_ERROR(CheckNoSubscriptionStands(*present, CountSubscriptions(present->id)));
+  }
   *response.mutable_preview() = MakePreview(tallies_.View(present->number),
                                             present->settings.policy, settings, clock_.Read().now);
   // Returned with the present etag, so that the caller can make the change on condition that there
@@ -182,11 +196,13 @@ void ContainerService::Delete(const std::string& author, const v1::DeleteContain
   const absl::StatusOr<ContainerPtr> old = FindContainer(containers_, request.id());
   if (!old.ok()) return done(old.status());
   const int64_t holds = holds_.Counts((*old)->number).holds;
+  const int64_t subscriptions = CountSubscriptions(request.id());
   containers_.Delete(request.id(), request.etag(), request.force(),
-                     [this, old = *old, holds, author, force = request.force(),
+                     [this, old = *old, holds, subscriptions, author, force = request.force(),
                       done = std::move(done)](const absl::Status& status) mutable {
                        if (status.ok()) {
-                         if (force) LogForce(*old, holds, author);
+                         if (force) LogForce(*old, "holds", holds, author);
+                         if (force) LogForce(*old, "subscriptions", subscriptions, author);
                          spdlog::info("container deleted: container={} old={}",
                                       Quoted(old->id, kMaxContainerIdBytes),
                                       Describe(old->settings));

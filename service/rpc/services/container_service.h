@@ -1,6 +1,7 @@
 #ifndef TTL_SERVICE_RPC_SERVICES_CONTAINER_SERVICE_H_
 #define TTL_SERVICE_RPC_SERVICES_CONTAINER_SERVICE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/time/time.h"
@@ -10,6 +11,7 @@
 #include "service/rpc/services/container_watches.h"
 #include "service/storage/commit/tallies.h"
 #include "service/storage/containers.h"
+#include "service/storage/feed.h"
 #include "service/storage/holds.h"
 #include "service/transport/calls/rpc_service.h"
 #include "ttl/v1/container_service.pb.h"
@@ -26,8 +28,8 @@ struct ContainerServiceOptions {
 class ContainerService final : public RpcService {
  public:
   // All arguments must outlive this. Deleted containers are removed from `usage`.
-  ContainerService(Containers& containers, const Holds& holds, const Tallies& tallies,
-                   const GuardedClock& clock, UsageMeter& usage,
+  ContainerService(Containers& containers, const Holds& holds, const Feed& feed,
+                   const Tallies& tallies, const GuardedClock& clock, UsageMeter& usage,
                    const ContainerServiceOptions& options);
 
   const google::protobuf::ServiceDescriptor& descriptor() const override;
@@ -36,6 +38,8 @@ class ContainerService final : public RpcService {
  private:
   // What callers see of `container`.
   v1::Container View(const Container& container) const;
+  // How many subscriptions the container with that id has.
+  int64_t CountSubscriptions(const std::string& id) const;
 
   absl::Status Get(const v1::GetContainerRequest& request,
                    v1::GetContainerResponse& response) const;
@@ -55,6 +59,7 @@ class ContainerService final : public RpcService {
 
   Containers& containers_;
   const Holds& holds_;
+  const Feed& feed_;
   const Tallies& tallies_;
   const GuardedClock& clock_;
   UsageMeter& usage_;

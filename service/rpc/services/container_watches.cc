@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "service/base/error_details.h"
+#include "service/rpc/mapping/request_validation.h"
 #include "service/rpc/services/watch_position.h"
 #include "service/transport/calls/async_write_stream.h"
 #include "service/transport/calls/message_exchange.h"
@@ -21,25 +22,10 @@ namespace {
 // For intervals only; times in messages come from the guarded clock.
 using WaitClock = std::chrono::steady_clock;
 
-constexpr absl::Duration kDefaultHeartbeat = absl::Seconds(1);
-constexpr absl::Duration kMinHeartbeat = absl::Milliseconds(100);
-constexpr absl::Duration kMaxHeartbeat = absl::Minutes(1);
-
 constexpr char kMethodName[] = "WatchContainers";
 
 // Wait while there are no streams.
 constexpr absl::Duration kIdle = absl::Minutes(1);
-
-absl::StatusOr<absl::Duration> ReadHeartbeat(const v1::WatchContainersRequest& request) {
-  if (!request.has_heartbeat_interval()) return kDefaultHeartbeat;
-  const absl::Duration heartbeat = absl::Seconds(request.heartbeat_interval().seconds()) +
-                                   absl::Nanoseconds(request.heartbeat_interval().nanos());
-  if (heartbeat >= kMinHeartbeat && heartbeat <= kMaxHeartbeat) return heartbeat;
-  return InvalidField("heartbeat_interval",
-                      absl::StrCat("heartbeat_interval is ", absl::FormatDuration(heartbeat),
-                                   ": must be ", absl::FormatDuration(kMinHeartbeat), " to ",
-                                   absl::FormatDuration(kMaxHeartbeat), ", or be left out"));
-}
 
 bool Knows(const v1::WatchContainersRequest& request, v1::JudgingRule rule) {
   return std::count(request.rules().begin(), request.rules().end(), rule) > 0;
@@ -81,7 +67,7 @@ class ContainerWatches::Stream final : public AsyncWriteStream {
 
   Method& method_;
   ContainerWatches& owner_;
-  absl::Duration heartbeat_ = kDefaultHeartbeat;  // constant once it is open
+  absl::Duration heartbeat_;  // constant once it is open
   std::atomic<WaitClock::time_point> last_sent_ = WaitClock::now();
   // Used by MakeNext() only.
   WatchPosition position_;
@@ -129,7 +115,8 @@ void ContainerWatches::Stream::OnOpen(grpc::ByteBuffer& bytes) {
   }
   v1::WatchContainersRequest request;
   if (!ParseMessage(bytes, request)) return End(UnparsableRequest());
-  const absl::StatusOr<absl::Duration> heartbeat = ReadHeartbeat(request);
+  const absl::StatusOr<absl::Duration> heartbeat =
+      ReadHeartbeatInterval(request.has_heartbeat_interval(), request.heartbeat_interval());
   if (!heartbeat.ok()) return End(heartbeat.status());
   heartbeat_ = *heartbeat;
   if (Knows(request, v1::JUDGING_RULE_EXPIRE_AT)) position_.TellExpireAt();

@@ -234,6 +234,8 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   if (explanation.due_time.has_value()) response.set_due_time(*explanation.due_time);
   AddHolds(explanation.holds, *response.mutable_holds());
   response.set_attempts(item->attempts);
+  const bool is_told = container->feed.IsTold(item->expired_sequence);
+  if (is_told) response.set_expired_sequence(item->expired_sequence);
   response.set_last_error(item->last_error);
   response.set_explanation(explanation.sentence);
   const std::optional<absl::Time> next_start = freedom.windows.next_start;
@@ -493,6 +495,7 @@ v1::ContainerExpiryStatus ExpiryService::ContainerStatusAt(const Snapshot& snaps
                            .now = snapshot.clock.time.now,
                            .failing_items = parts_.storage.tallies().Failing(container.number),
                            .hold_counts = parts_.storage.holds().Counts(container.number)});
+  if (container.feed.is_on()) *status.mutable_feed() = parts_.feeds.StatusOf(container);
   if (container.settings.windows.has_value()) {
     *status.mutable_windows() = MakeWindowStatus(
         container, freedom.windows,

@@ -18,6 +18,7 @@
 #include "service/core/tally_view.h"
 #include "service/rpc/checks/check_counters.h"
 #include "service/rpc/status/expiry_view.h"
+#include "service/rpc/status/feed_view.h"
 #include "service/rpc/status/forecast.h"
 #include "service/storage/levers.h"
 #include "service/storage/storage.h"
@@ -54,6 +55,7 @@ class ExpiryService final : public RpcService {
     const CheckCounters& counters;
     UsageMeter& usage;
     Levers& levers;
+    const FeedView& feeds;
   };
 
   ExpiryService(const Parts& parts, ExpiryServiceOptions options);

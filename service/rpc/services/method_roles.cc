@@ -10,10 +10,11 @@ using Table = absl::flat_hash_map<absl::string_view, MethodRoles>;
 constexpr MethodRoles kEveryone = {.roles = {}, .for_everyone = true};
 constexpr MethodRoles kStore = {.roles = {Role::kStore}};
 constexpr MethodRoles kReader = {.roles = {Role::kReader, Role::kAdmin}};
+constexpr MethodRoles kConsumer = {.roles = {Role::kConsumer, Role::kAdmin}};
 constexpr MethodRoles kAnyRole = {.roles = Roles::All()};
 constexpr MethodRoles kAdmin = {.roles = {Role::kAdmin}};
 
-// The only list of roles. An admin may call everything that a reader may.
+// The only list of roles. An admin may call everything that a reader or a consumer may.
 const Table& Methods() {
   static const Table& table = *new Table{
       {"Health/Check", kEveryone},
@@ -48,6 +49,13 @@ const Table& Methods() {
       {"ExpiryService/ConfirmPolicy", kAdmin},
       {"ExpiryService/ConfirmStore", kAdmin},
       {"ExpiryService/SetMaxDeletesPerSecond", kAdmin},
+
+      {"FeedService/WatchEvents", kReader},
+      {"FeedService/CreateSubscription", kAdmin},
+      {"FeedService/GetSubscription", kReader},
+      {"FeedService/ListSubscriptions", kReader},
+      {"FeedService/DeleteSubscription", kAdmin},
+      {"FeedService/Acknowledge", kConsumer},
 
       {"HoldService/PlaceHold", kAdmin},
       {"HoldService/ReleaseHold", kAdmin},

@@ -227,6 +227,10 @@ std::string ExpiredSentence(const Container& container, const TrackedItem& item,
         FormatSeconds(due_time), " on, when ", WaitReason(container, item, due_time, now),
         item_holds.empty() ? "" : absl::StrCat(", but ", DescribeItemHolds(item_holds)), ".");
   }
+  if (explanation.holds.empty() && container.feed.is_on() &&
+      !container.feed.IsTold(item.expired_sequence)) {
+    return absl::StrCat(expired, "; it is deleted when the feed has told its expiry.");
+  }
   if (explanation.holds.empty()) return absl::StrCat(expired, "; its delete is next in line.");
   return absl::StrCat(expired, "; it is not deleted yet because ",
                       DescribeAll(explanation.holds, item_holds), ".");

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMaxAccessFileBytes = size_t{64} << 20;
 constexpr char kRightIdentity[] =
-    "one of uri, dns and cn, and roles, a list of store, reader and admin";
+    "one of uri, dns and cn, and roles, a list of store, reader, consumer and admin";
 constexpr size_t kMaxShownBytes = 256;
 
 absl::Status Refused(const std::string& file, const YAML::Node& node, absl::string_view problem) {
@@ -37,7 +37,7 @@ absl::StatusOr<Roles> ReadRoles(const std::string& file, const YAML::Node& node)
       if (!role.has_value()) {
         return Refused(file, name,
                        absl::StrCat("roles: ", Quoted(text, kMaxShownBytes),
-                                    " is not allowed; give store, reader or admin"));
+                                    " is not allowed; give store, reader, consumer or admin"));
       }
       roles.Add({*role});
     }

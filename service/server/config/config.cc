@@ -221,7 +221,7 @@ void DeclareListening(Flags& flags, ServerConfig& config) {
       config.listen_sockets[0].path,
       "Unix socket to listen on; its directory must exist. Empty: none. Options: mode=OCTAL and "
       "group=GROUP override --socket-mode and --socket-group; roles=ROLE+ROLE (store, reader, "
-      "admin) limits what its clients may do; default: all roles. May be repeated");
+      "consumer, admin) limits what its clients may do; default: all roles. May be repeated");
   flags.Add(
       "--socket-mode", "OCTAL",
       [&config](const std::string& value) {

@@ -99,10 +99,25 @@ absl::Status ApplyIfChanged(const ContainerEntry& entry, Storage& storage, absl:
   return absl::OkStatus();
 }
 
-// Such an entry must not keep the sidecar from starting: while it does not run, nobody can release
-// the holds.
-bool IsRefusedBecauseOfHolds(const absl::Status& status) {
-  return ReasonOf(status) == EntryOf(Reason::kHoldsStand).name;
+// Whether holds or subscriptions stand in the way. Such an entry must not keep the sidecar from
+// starting: while it does not run, nobody can release or delete them.
+bool IsRefusedByWhatStands(const absl::Status& status) {
+  const std::string reason = ReasonOf(status);
+  return reason == EntryOf(Reason::kHoldsStand).name ||
+         reason == EntryOf(Reason::kSubscriptionsExist).name;
+}
+
+void AddFeed(const FeedSettings& feed, std::vector<std::string>& parts) {
+  parts.push_back("feed=true");
+  if (feed.max_age_seconds != FeedSettings().max_age_seconds) {
+    parts.push_back(absl::StrCat("feed.max_age_seconds=", feed.max_age_seconds));
+  }
+  if (feed.max_bytes != FeedSettings().max_bytes) {
+    parts.push_back(absl::StrCat("feed.max_bytes=", feed.max_bytes));
+  }
+  if (feed.notice_seconds.has_value()) {
+    parts.push_back(absl::StrCat("feed.notice_seconds=", *feed.notice_seconds));
+  }
 }
 
 }  // namespace
@@ -150,6 +165,7 @@ std::string NormalForm(const ContainerEntry& entry) {
   if (settings.windows.has_value()) AddWindows(*settings.windows, parts);
   if (settings.show_held) parts.push_back("show_held=true");
   if (settings.requires_holds) parts.push_back("holds=true");
+  if (settings.feed.has_value()) AddFeed(*settings.feed, parts);
   return absl::StrJoin(parts, " ");
 }
 
@@ -157,7 +173,7 @@ absl::Status ApplyContainers(const std::vector<ContainerEntry>& entries, Storage
                              absl::Time now, absl::Duration grace) {
   for (const ContainerEntry& entry : entries) {
     const absl::Status applied = ApplyIfChanged(entry, storage, now, grace);
-    if (IsRefusedBecauseOfHolds(applied)) {
+    if (IsRefusedByWhatStands(applied)) {
       spdlog::error("entry of the containers file is not applied: container={} reason={}",
                     Quoted(entry.id, kMaxContainerIdBytes), Quoted(TextOf(applied)));
       continue;

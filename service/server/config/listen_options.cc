@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kRightRoles[] =
     "roles with a plus between them, such as store+reader; roles are "
-    "store, reader and admin";
+    "store, reader, consumer and admin";
 
 // Whether `text` is an option: "key=value" with a key of lower-case letters.
 bool IsOption(absl::string_view text) {

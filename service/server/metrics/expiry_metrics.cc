@@ -10,27 +10,17 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "service/core/adoption.h"
 #include "service/core/due_rules.h"
 #include "service/core/forecast.h"
 #include "service/rpc/status/window_outlook.h"
+#include "service/server/metrics/container_label.h"
 #include "service/server/metrics/metric_catalog.h"
 #include "ttl/v1/expiry_service.pb.h"
 
 namespace ttl {
 namespace {
-
-constexpr absl::string_view kOthers = "other";
-
-// The label of a container: its id, escaped if it looks like the label of unnamed containers.
-std::string LabelOf(const Container& container) {
-  const absl::string_view rest = absl::StripPrefix(container.id, kOthers);
-  const bool looks_like_others =
-      rest.size() < container.id.size() && rest.find_first_not_of('_') == absl::string_view::npos;
-  return looks_like_others ? absl::StrCat(container.id, "_") : container.id;
-}
 
 // The label of a hold, such as "container_paused".
 std::string NameOf(DeleteHold hold) {
@@ -298,11 +288,11 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
     const std::optional<int64_t> oldest = others.FindOldest();
     Tallies::Figures tally = others.tally();
     if (oldest.has_value()) tally.due.sum.items = std::max<int64_t>(tally.due.sum.items, 1);
-    AddRow({std::string(kOthers), AgeOf(oldest, now), std::move(tally), others.forecast(),
+    AddRow({std::string(kOtherContainers), AgeOf(oldest, now), std::move(tally), others.forecast(),
             others.hold_counts(), breakdown.others},
            sheet);
     for (const DeleteHold hold : others.CommonHolds()) {
-      sheet.Set(metric::kHold, 1.0, {std::string(kOthers), NameOf(hold)});
+      sheet.Set(metric::kHold, 1.0, {std::string(kOtherContainers), NameOf(hold)});
     }
   }
   sheet.Set(metric::kUncountedContainers, uncounted);
@@ -311,7 +301,7 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
 void ExpiryMetrics::AddNamed(const ExpiryView::Snapshot& snapshot, const Container& container,
                              const Tallies::Figures& tally, std::optional<int64_t> oldest_due_time,
                              const ExpiringItems& expiring, MetricSheet& sheet) const {
-  const std::string label = LabelOf(container);
+  const std::string label = ContainerLabel(container);
   ExpiryView::Freedom freedom = parts_.view.FreedomAt(snapshot, container);
   AddRow({label, AgeOf(oldest_due_time, snapshot.clock.time.now), tally, expiring,
           parts_.storage.holds().Counts(container.number), std::move(freedom.sweep.deletes)},

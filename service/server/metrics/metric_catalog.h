@@ -119,6 +119,36 @@ inline constexpr MetricInfo kSweepAge = {
     "Time since the last step of the sweeper. It takes a step every few seconds, whatever the "
     "store does: above 30 it is stalled."};
 
+// The feeds, of containers that have one.
+inline constexpr MetricInfo kFeedWatermarkLag = {
+    "ttl_sidecar_feed_watermark_lag_seconds", MetricType::Gauge, "container",
+    "Time up to which all expiries of a container have been told in its feed, as an age. At most a "
+    "few seconds unless the feed stands still or cannot keep up; absent until the first look after "
+    "a start."};
+inline constexpr MetricInfo kFeedStalled = {
+    "ttl_sidecar_feed_stalled", MetricType::Gauge, "container",
+    "1 while no expiries of a container are logged: the clock is suspect, the data or the store is "
+    "in doubt, or the container cannot be read. ttlctl status says why."};
+inline constexpr MetricInfo kFeedExpiredItems = {
+    "ttl_sidecar_feed_expired_items", MetricType::Gauge, "container",
+    "Items that have been told to be expired and are still stored. After a start, of those counted "
+    "so far."};
+inline constexpr MetricInfo kFeedBytes = {
+    "ttl_sidecar_feed_bytes", MetricType::Gauge, "container",
+    "Bytes of events that are kept, counted in the background after a start. At max_bytes of the "
+    "feed the oldest are dropped."};
+inline constexpr MetricInfo kFeedUnacknowledgedAge = {
+    "ttl_sidecar_feed_unacknowledged_age_seconds", MetricType::Gauge, "container,subscription",
+    "Age of the oldest event that a subscription has not acknowledged; 0 if there is none. It "
+    "grows by one second per second while its consumer does nothing."};
+inline constexpr MetricInfo kFeedLostEvents = {
+    "ttl_sidecar_feed_lost_events", MetricType::Gauge, "container,subscription",
+    "1 if events were dropped that a subscription had not acknowledged, until it acknowledges "
+    "again."};
+inline constexpr MetricInfo kFeedEventsSent = {
+    "ttl_sidecar_feed_events_sent_total", MetricType::Counter, "",
+    "Events sent on streams of WatchEvents, over all containers and streams."};
+
 // The store and the clock.
 inline constexpr MetricInfo kStoreConfigured = {
     "ttl_sidecar_store_configured", MetricType::Gauge, "",

@@ -39,6 +39,7 @@ std::vector<prometheus::MetricFamily> SidecarMetrics::Collect() const {
 
 void SidecarMetrics::AddSources(MetricSheet& sheet) const {
   sources_->expiry.Add(sheet);
+  sources_->feed.Add(sheet);
   AddReconciliationMetrics(sources_->data_trust.in_doubt(), sources_->reconciliations.View(),
                            sheet);
   AddCallMetrics(sources_->calls, sheet);

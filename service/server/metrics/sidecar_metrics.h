@@ -16,6 +16,7 @@
 #include "service/core/state/published_reconciliation.h"
 #include "service/rpc/checks/check_counters.h"
 #include "service/server/metrics/expiry_metrics.h"
+#include "service/server/metrics/feed_metrics.h"
 #include "service/server/metrics/metric_sheet.h"
 #include "service/storage/storage.h"
 #include "service/transport/access/access_counters.h"
@@ -32,6 +33,7 @@ class SidecarMetrics final : public prometheus::Collectable {
   struct Sources {
     const Storage& storage;
     const ExpiryMetrics& expiry;
+    const FeedMetrics& feed;
     const CallCounters& calls;
     const CheckCounters& checks;
     const AccessCounters& access;

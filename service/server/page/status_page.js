@@ -431,6 +431,13 @@ function detailFacts(status) {
   list.push(["caught up", status.last_complete_pass_time === undefined ?
       "not since the start" : timeText(status.last_complete_pass_time)]);
   list.push(["index", indexText(status.index_progress)]);
+  if (status.feed !== undefined) {
+    const now = data.sidecar.clock.now;
+    list.push(["feed", feedText(status.feed, now)]);
+    for (const subscription of status.feed.subscriptions) {
+      list.push(["subscription", subscriptionText(subscription, now)]);
+    }
+  }
   return list;
 }
 
@@ -572,6 +579,9 @@ function explainFacts(answer) {
   if (ttl !== undefined) list.push(["own ttl", `${ttl} s`]);
   if (expireAt !== undefined) list.push(["expire_at", unixTimeText(expireAt)]);
   if (item.effective_ttl !== undefined) list.push(["effective ttl", `${item.effective_ttl} s`]);
+  if (answer.expired_sequence !== "0") {
+    list.push(["told in the feed", `by event ${answer.expired_sequence}`]);
+  }
   list.push(["attempts", countText(answer.attempts)]);
   if (answer.last_error !== "") list.push(["last error", shownText(answer.last_error)]);
   list.push(["judged at", timeText(answer.judged_at)]);

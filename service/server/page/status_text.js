@@ -279,6 +279,27 @@ function holdCountsText(counts) {
   return parts.join(", ");
 }
 
+// --- Feeds ---
+
+function feedText(feed, now) {
+  const told = feed.watermark === undefined ? "nothing told since the start yet" :
+      `told up to ${spanText(Math.max(0, secondsBetween(feed.watermark, now)))} ago`;
+  const still = feed.stall_reason === "" ? "" :
+      `, stands still: ${shownText(feed.stall_reason)}`;
+  return `${told}${still}, ${plural(feed.expired_items, "expired item", "expired items")} stored`;
+}
+
+function subscriptionText(subscription, now) {
+  const {name, unacknowledged_events: events, oldest_unacknowledged_time: oldest} = subscription;
+  const atLeast = subscription.is_lower_bound ? "at least " : "";
+  const behind = oldest === undefined ? "all acknowledged" :
+      `${atLeast}${plural(events, "event", "events")} not acknowledged, ` +
+      `the oldest ${spanText(Math.max(0, secondsBetween(oldest, now)))} ago`;
+  const lost = subscription.has_lost_events ? ", HAS LOST EVENTS" : "";
+  return `${shownText(name)}: ${behind}, ${plural(subscription.streams, "stream", "streams")}` +
+      lost;
+}
+
 function pauseText(pause) {
   return `"${shownText(pause.reason)}" since ${timeText(pause.since)}`;
 }

@@ -15,16 +15,18 @@ namespace ttl {
 
 // The roles of callers. method_roles.h lists the methods that each may call.
 enum class Role : uint8_t {
-  kStore,   // reports writes and usage; checks visibility
-  kReader,  // reads status and items; checks visibility
-  kAdmin,   // all that a reader may, and changes containers and controls deletes
+  kStore,     // reports writes and usage; checks visibility
+  kReader,    // reads status, items and events; checks visibility
+  kConsumer,  // acknowledges events; checks visibility
+  kAdmin,     // all that the last two may, and changes containers and controls deletes
 };
 
-inline constexpr std::array kRoles = {Role::kStore, Role::kReader, Role::kAdmin};
+inline constexpr std::array kRoles = {Role::kStore, Role::kReader, Role::kConsumer, Role::kAdmin};
 
 // The name in flags and files.
 inline absl::string_view RoleName(Role role) {
-  constexpr std::array<absl::string_view, kRoles.size()> kNames = {"store", "reader", "admin"};
+  constexpr std::array<absl::string_view, kRoles.size()> kNames = {"store", "reader", "consumer",
+                                                                   "admin"};
   return kNames[static_cast<size_t>(role)];
 }
 
@@ -35,7 +37,9 @@ class Roles {
   constexpr Roles(std::initializer_list<Role> roles) {
     for (const Role role : roles) bits_ |= Bit(role);
   }
-  static constexpr Roles All() { return {Role::kStore, Role::kReader, Role::kAdmin}; }
+  static constexpr Roles All() {
+    return {Role::kStore, Role::kReader, Role::kConsumer, Role::kAdmin};
+  }
 
   constexpr bool empty() const { return bits_ == 0; }
   constexpr bool Has(Role role) const { return (bits_ & Bit(role)) != 0; }

@@ -135,6 +135,24 @@ TEST_F(ReconcilerTest, ARebuildUnderASuspectClockLeavesNothingOut) {
   EXPECT_EQ(Tracked("new"), Version(harness.Now() - 10, 60));
 }
 
+// Events may be missing: of deletes while nothing was tracked, above all.
+TEST_F(ReconcilerTest, AFeedIsToldToCompareOncePerReconciliation) {
+  harness.CreateWithFeed("fed", 3600);
+  Start();
+  EXPECT_EQ(Reconcile({"fed", /*dry_run=*/true}).state, ReconciliationState::kDone);
+  EXPECT_THAT(harness.Events("fed"), IsEmpty()) << "a preview changes nothing";
+  EXPECT_EQ(Reconcile({"fed", /*dry_run=*/false}).state, ReconciliationState::kDone);
+  EXPECT_THAT(harness.Events("fed"), ElementsAre("RESYNC"));
+  EXPECT_EQ(Reconcile({"orders", /*dry_run=*/false}).state, ReconciliationState::kDone);
+  EXPECT_EQ(harness.Events("fed").size(), 1);
+  EXPECT_EQ(Reconcile({"", /*dry_run=*/false}).state, ReconciliationState::kDone);
+  EXPECT_EQ(harness.Events("fed").size(), 2);
+  DoubtData();
+  Start();
+  EXPECT_EQ(Finish().state, ReconciliationState::kDone);
+  EXPECT_THAT(harness.Events("fed"), ElementsAre("RESYNC", "RESYNC", "RESYNC"));
+}
+
 TEST_F(ReconcilerTest, TracksWhatTheStoreHasAndLeavesWhatIsNewer) {
   const int64_t now = harness.Now();
   PutInStore("same", Version(now - 10, 60));

@@ -38,6 +38,7 @@ ContainerSettings FullSettings() {
       7};
   settings.show_held = true;
   settings.requires_holds = true;
+  settings.feed = {.max_age_seconds = 7200, .max_bytes = 2 << 20, .notice_seconds = 60};
   return settings;
 }
 
@@ -51,7 +52,8 @@ constexpr char kFullContainer[] =
     "DAY_OF_WEEK_THURSDAY, DAY_OF_WEEK_FRIDAY] start: '22:00' end: '06:00' "
     "max_deletes_per_second: 500 } windows { days: [DAY_OF_WEEK_SATURDAY, DAY_OF_WEEK_SUNDAY] "
     "start: '00:00' end: '24:00' } time_zone: 'Europe/Berlin' max_deletes_per_second_outside: 7 } "
-    "} show_held: true requires_holds: true";
+    "} show_held: true requires_holds: true "
+    "feed { max_age { seconds: 7200 } max_bytes: 2097152 notice { seconds: 60 } }";
 
 Container MakeContainer(ContainerSettings settings) {
   Container container;
@@ -117,6 +119,13 @@ TEST(ReadSettingsTest, ABrakeLetsGoAfterWholeSeconds) {
               IsInvalid("delete_policy.brake.release_after is 61 s and 1 ns", "60 to 2592000 s"));
 }
 
+TEST(ReadSettingsTest, TimesOfAFeedAreWholeSeconds) {
+  EXPECT_THAT(ReadSettings(Proto<v1::Container>("feed { max_age { seconds: 61 nanos: 1 } }")),
+              IsInvalid("feed.max_age is 61 s and 1 ns", "60 to 31622400 s"));
+  EXPECT_THAT(ReadSettings(Proto<v1::Container>("feed { notice { nanos: 1 } }")),
+              IsInvalid("feed.notice is 0 s and 1 ns", "1 to 31622400 s"));
+}
+
 TEST(ReadSettingsTest, DaysAndTimesOfWindows) {
   const auto read = [](const std::string& window) {
     return ReadSettings(Proto<v1::Container>(
@@ -168,6 +177,9 @@ TEST(ReadSettingsTest, ValuesOutOfRangeAreRefusedByTheSettingsCheck) {
   EXPECT_THAT(validate("delete_policy { brake {} }"), IsInvalid("delete_policy.brake"));
   EXPECT_THAT(validate("delete_policy { brake { max_newly_due_items: 1 release_after {} } }"),
               IsInvalid("release_after is 0 s"));
+  EXPECT_THAT(validate("feed { max_age { seconds: 59 } }"), IsInvalid("max_age is 59 s"));
+  EXPECT_THAT(validate("feed { max_bytes: 0 }"), IsInvalid("max_bytes is 0"));
+  EXPECT_THAT(validate("feed { notice {} }"), IsInvalid("notice is 0 s"));
   EXPECT_THAT(validate("delete_policy { windows {} }"), IsInvalid("windows.windows has 0 windows"));
   EXPECT_THAT(validate("delete_policy { windows { windows { start: '24:00' end: '24:00' } } }"),
               IsInvalid("windows.windows[0].start", "00:00 to 23:59"));
@@ -263,10 +275,22 @@ TEST(UpdateTest, EverySettingHasAPath) {
          to.policy.default_ttl = default_ttl;
          to.indexing_mode = mode;
          to.show_held = to.requires_holds = false;
+         to.feed.reset();
        }},
       {"show_held", [](const auto& full, auto& to) { to.show_held = full.show_held; }},
       {"requires_holds",
        [](const auto& full, auto& to) { to.requires_holds = full.requires_holds; }},
+      {"feed", [](const auto& full, auto& to) { to.feed = full.feed; }},
+      {"feed.max_age",
+       [](const auto& full, auto& to) {
+         to.feed = {.max_age_seconds = full.feed->max_age_seconds, .notice_seconds = {}};
+       }},
+      {"feed.max_bytes",
+       [](const auto& full, auto& to) {
+         to.feed = {.max_bytes = full.feed->max_bytes, .notice_seconds = {}};
+       }},
+      {"feed.notice",
+       [](const auto& full, auto& to) { to.feed = {.notice_seconds = full.feed->notice_seconds}; }},
       {"*", [](const auto& full, auto& to) { to = full; }},
   };
   for (const auto& c : kCases) {
@@ -292,6 +316,26 @@ TEST(UpdateTest, ANamedFieldOfTheDeletePolicyThatIsAbsentIsRemoved) {
     const auto again = ReadUpdate(Proto<v1::UpdateContainerRequest>(
         absl::StrCat("container { ", kFullContainer, " } update_mask { paths: '", path, "' }")));
     EXPECT_EQ(ApplyUpdate(*again, MakeContainer(*removed)).value(), FullSettings()) << path;
+  }
+}
+
+TEST(UpdateTest, AnAbsentFieldOfTheFeedHasItsDefaultAndSwitchesNoFeedOn) {
+  const struct {
+    const char* path;
+    std::optional<FeedSettings> result;
+  } kCases[] = {
+      {"feed", std::nullopt},
+      {"feed.max_age", FeedSettings{.max_bytes = 2 << 20, .notice_seconds = 60}},
+      {"feed.max_bytes", FeedSettings{.max_age_seconds = 7200, .notice_seconds = 60}},
+      {"feed.notice",
+       FeedSettings{.max_age_seconds = 7200, .max_bytes = 2 << 20, .notice_seconds = {}}},
+  };
+  for (const auto& c : kCases) {
+    const auto update = ReadUpdate(Proto<v1::UpdateContainerRequest>(
+        absl::StrCat("container { id: 'c' } update_mask { paths: '", c.path, "' }")));
+    ASSERT_THAT(update, IsOk()) << c.path;
+    EXPECT_EQ(ApplyUpdate(*update, MakeContainer(FullSettings()))->feed, c.result) << c.path;
+    EXPECT_EQ(ApplyUpdate(*update, MakeContainer({}))->feed, std::nullopt) << c.path;
   }
 }
 
@@ -363,12 +407,13 @@ TEST(DescribeTest, SaysEverySettingAndWhichAreAbsent) {
             "min_deletes_per_second=0.5 brake={max_newly_due_items=1000 max_newly_due_percent=5 "
             "release_after_seconds=7200} windows={mon,tue,wed,thu,fri 22:00-06:00 500; "
             "sat,sun 00:00-24:00 time_zone=Europe/Berlin max_deletes_per_second_outside=7} "
-            "show_held=true requires_holds=true}");
+            "show_held=true requires_holds=true "
+            "feed={max_age_seconds=7200 max_bytes=2097152 notice_seconds=60}}");
   EXPECT_EQ(Describe(ContainerSettings()),
             "{default_ttl=absent indexing_mode=INDEXING_MODE_CONSISTENT "
             "max_deletes_per_second=absent delay_seconds=0 request_units_per_second=absent "
             "request_units_per_delete=absent min_deletes_per_second=0 brake=absent "
-            "windows=absent show_held=false requires_holds=false}");
+            "windows=absent show_held=false requires_holds=false feed=absent}");
 }
 
 }  // namespace

@@ -183,6 +183,20 @@ TEST(ExplainDeleteTest, AGraceThatDoesNotTouchTheItemIsNotItsHold) {
   EXPECT_THAT(next.sentence, HasSubstr("its delete is next in line."));
 }
 
+TEST(ExplainDeleteTest, WithAFeedAnItemIsNextOnlyWhenItsExpiryIsTold) {
+  Container container = WithPolicy(60);
+  container.feed = {.number = 1, .first_sequence = 5};
+  TrackedItem item = Item(kNowSeconds - 60);
+  EXPECT_THAT(SentenceOf(container, item), HasSubstr("when the feed has told its expiry."));
+  item.expired_sequence = 5;  // of a feed that was switched off
+  EXPECT_THAT(SentenceOf(container, item), HasSubstr("when the feed has told its expiry."));
+  item.expired_sequence = 6;
+  EXPECT_THAT(SentenceOf(container, item), HasSubstr("its delete is next in line."));
+  container.feed = {};
+  item.expired_sequence = 0;
+  EXPECT_THAT(SentenceOf(container, item), HasSubstr("its delete is next in line."));
+}
+
 TEST(ExplainDeleteTest, AnItemOfUnknownState) {
   TrackedItem item = Item(kNowSeconds - 60, 10);
   item.state_unknown = true;

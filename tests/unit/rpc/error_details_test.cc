@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -168,6 +169,9 @@ class ErrorDetailsTest : public ::testing::Test {
 };
 
 TEST_F(ErrorDetailsTest, AnInvalidFieldIsNamed) {
+  ASSERT_TRUE(RawCall(sidecar_, "ContainerService/CreateContainer", "container { id: 'f' feed {} }")
+                  .End()
+                  .ok());
   const std::string now = absl::StrCat(sidecar_.Now());
   const std::string long_id(1024, 'x');
   const struct {
@@ -296,6 +300,33 @@ TEST_F(ErrorDetailsTest, AnInvalidFieldIsNamed) {
       {"HoldService/ListHolds", "page_size: -1", "page_size"},
       {"HoldService/ListHolds", "page_token: '!'", "page_token"},
       {"HoldService/ListHeldKeys", "container: 'c' hold_id: 'h' page_token: '!'", "page_token"},
+      {"ContainerService/CreateContainer", "container { id: 'a' feed { max_age {} } }",
+       "container.feed.max_age"},
+      {"ContainerService/CreateContainer", "container { id: 'a' feed { max_age { nanos: 1 } } }",
+       "container.feed.max_age"},
+      {"ContainerService/CreateContainer", "container { id: 'a' feed { max_bytes: 1 } }",
+       "container.feed.max_bytes"},
+      {"ContainerService/CreateContainer", "container { id: 'a' feed { notice {} } }",
+       "container.feed.notice"},
+      {"FeedService/WatchEvents", "", "source"},
+      {"FeedService/WatchEvents", "containers {}", "containers.ids"},
+      {"FeedService/WatchEvents", "containers { ids: 'f' token: 'x' }", "containers.token"},
+      {"FeedService/WatchEvents", "containers { ids: 'f' kinds: EVENT_KIND_UNSPECIFIED }",
+       "containers.kinds[0]"},
+      {"FeedService/WatchEvents", "containers { ids: 'f' } heartbeat_interval { seconds: 100 }",
+       "heartbeat_interval"},
+      {"FeedService/WatchEvents", "subscription { container: 'f' }", "subscription.name"},
+      {"FeedService/CreateSubscription", "subscription { container: 'f' }", "subscription.name"},
+      {"FeedService/CreateSubscription",
+       "subscription { container: 'f' name: 's' kinds: EVENT_KIND_UNSPECIFIED }",
+       "subscription.kinds[0]"},
+      {"FeedService/CreateSubscription",
+       "subscription { container: 'f' name: 's' consumer: '\\001' }", "subscription.consumer"},
+      {"FeedService/GetSubscription", "container: 'f'", "name"},
+      {"FeedService/DeleteSubscription", "container: 'f'", "name"},
+      {"FeedService/Acknowledge", "container: 'f'", "name"},
+      {"FeedService/ListSubscriptions", "page_size: -1", "page_size"},
+      {"FeedService/ListSubscriptions", "page_token: '!'", "page_token"},
       {"MaintenanceService/SetSourcePosition", "", "position"},
       {"MaintenanceService/PreviewContainer", "container { id: '' }", "container.id"},
   };
@@ -423,6 +454,172 @@ TEST_F(ErrorDetailsTest, HoldsThatStandKeepAContainerAndItsIndex) {
                                         "update_mask { paths: '*' }");
   ExpectReason(updated, Reason::kHoldsStand);
   EXPECT_EQ(updated.metadata, metadata);
+}
+
+// A sidecar with the container "f", which has a feed, and its subscription "s".
+class FeedErrorDetailsTest : public ErrorDetailsTest {
+ protected:
+  void SetUp() override {
+    ErrorDetailsTest::SetUp();
+    Do("ContainerService/CreateContainer", "container { id: 'f' default_ttl: -1 feed {} }");
+    Do("FeedService/CreateSubscription", "subscription { container: 'f' name: 's' }");
+  }
+
+  void Do(const std::string& method, const std::string& request) {
+    const grpc::Status status = RawCall(sidecar_, method, request).End();
+    ASSERT_TRUE(status.ok()) << method << " " << request << ": " << status.error_message();
+  }
+  v1::Subscription Get() {
+    v1::GetSubscriptionRequest request;
+    request.set_container("f");
+    request.set_name("s");
+    return Call(sidecar_.feed(), &v1::FeedService::Stub::GetSubscription, request)
+        .value()
+        .subscription();
+  }
+  // The token of a stream of "f" that begins now.
+  std::string TokenOfNow() {
+    grpc::ClientContext context;
+    v1::WatchEventsRequest request;
+    request.mutable_containers()->add_ids("f");
+    request.mutable_heartbeat_interval()->set_nanos(100'000'000);
+    v1::WatchEventsResponse response;
+    const auto stream = sidecar_.feed().WatchEvents(&context, request);
+    EXPECT_TRUE(stream->Read(&response));
+    context.TryCancel();
+    return response.token();
+  }
+  StatusDetails RefusedToken(const std::string& token) {
+    return Refused(sidecar_, "FeedService/WatchEvents",
+                   absl::StrCat("containers { ids: 'f' token: '", absl::CHexEscape(token), "' }"));
+  }
+};
+
+TEST_F(FeedErrorDetailsTest, EachRefusalHasItsReason) {
+  const uint64_t epoch = Get().epoch();
+  const struct {
+    std::string method;
+    std::string request;
+    Reason reason;
+    std::map<std::string, std::string> metadata;
+  } kCases[] = {
+      {"FeedService/WatchEvents",
+       "containers { ids: 'c' }",
+       Reason::kFeedOff,
+       {{"container", "c"}}},
+      {"FeedService/WatchEvents",
+       "containers { ids: 'x' }",
+       Reason::kContainerNotFound,
+       {{"container", "x"}}},
+      {"FeedService/CreateSubscription",
+       "subscription { container: 'c' name: 's' }",
+       Reason::kFeedOff,
+       {{"container", "c"}}},
+      {"FeedService/CreateSubscription",
+       "subscription { container: 'f' name: 's' }",
+       Reason::kSubscriptionExists,
+       {{"container", "f"}, {"subscription", "s"}}},
+      {"FeedService/GetSubscription",
+       "container: 'f' name: 'x'",
+       Reason::kSubscriptionNotFound,
+       {{"container", "f"}, {"subscription", "x"}}},
+      {"FeedService/DeleteSubscription",
+       "container: 'f' name: 'x'",
+       Reason::kSubscriptionNotFound,
+       {{"container", "f"}, {"subscription", "x"}}},
+      {"FeedService/WatchEvents",
+       "subscription { container: 'f' name: 'x' }",
+       Reason::kSubscriptionNotFound,
+       {{"container", "f"}, {"subscription", "x"}}},
+      {"FeedService/Acknowledge",
+       absl::StrCat("container: 'f' name: 's' sequence: 9 epoch: ", epoch),
+       Reason::kSequenceNotSent,
+       {{"sent", "0"}}},
+      {"FeedService/Acknowledge",
+       absl::StrCat("container: 'f' name: 's' epoch: ", epoch + 1),
+       Reason::kLogReplaced,
+       {{"container", "f"}}},
+      {"ContainerService/UpdateContainer",
+       "container { id: 'f' } update_mask { paths: 'feed' }",
+       Reason::kSubscriptionsExist,
+       {{"container", "f"}, {"subscriptions", "1"}}},
+      {"ContainerService/UpdateContainer",
+       "container { id: 'f' } update_mask { paths: 'feed' } validate_only: true",
+       Reason::kSubscriptionsExist,
+       {{"container", "f"}, {"subscriptions", "1"}}},
+      {"ContainerService/DeleteContainer",
+       "id: 'f'",
+       Reason::kSubscriptionsExist,
+       {{"container", "f"}, {"subscriptions", "1"}}},
+  };
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(absl::StrCat(c.method, " ", c.request));
+    const StatusDetails details = Refused(sidecar_, c.method, c.request);
+    ExpectReason(details, c.reason);
+    EXPECT_EQ(details.metadata, c.metadata);
+  }
+}
+
+TEST_F(FeedErrorDetailsTest, AnotherCallerThanTheConsumerIsNamed) {
+  ASSERT_NO_FATAL_FAILURE(
+      Do("FeedService/CreateSubscription",
+         "subscription { container: 'f' name: 'theirs' consumer: 'cn:shipping' }"));
+  const StatusDetails details =
+      Refused(sidecar_, "FeedService/Acknowledge", "container: 'f' name: 'theirs'");
+  ExpectReason(details, Reason::kNotTheConsumer);
+  EXPECT_EQ(details.metadata, (std::map<std::string, std::string>{{"caller", "address:test"},
+                                                                  {"consumer", "cn:shipping"}}));
+}
+
+TEST_F(FeedErrorDetailsTest, ATokenOfAnotherLogIsTold) {
+  const std::string token = TokenOfNow();
+  ASSERT_NO_FATAL_FAILURE(Do("ContainerService/DeleteContainer", "id: 'f' force: true"));
+  ASSERT_NO_FATAL_FAILURE(
+      Do("ContainerService/CreateContainer", "container { id: 'f' default_ttl: -1 feed {} }"));
+  const StatusDetails details = RefusedToken(token);
+  ExpectReason(details, Reason::kLogReplaced);
+  EXPECT_EQ(details.metadata.at("container"), "f");
+}
+
+TEST_F(FeedErrorDetailsTest, EventsThatWereDroppedAreTold) {
+  ASSERT_NO_FATAL_FAILURE(Do("ContainerService/UpdateContainer",
+                             "container { id: 'f' feed { max_age { seconds: 60 } } } "
+                             "update_mask { paths: 'feed.max_age' }"));
+  const std::string token = TokenOfNow();
+  // Each change of the policy is an event.
+  for (const int ttl : {100, 200, 300}) {
+    ASSERT_NO_FATAL_FAILURE(Do("ContainerService/UpdateContainer",
+                               absl::StrCat("container { id: 'f' default_ttl: ", ttl,
+                                            " } update_mask { paths: 'default_ttl' }")));
+  }
+  sidecar_.clock().Advance(absl::Seconds(100));
+  sidecar_.storage().FinishHousekeeping();
+  const StatusDetails details = RefusedToken(token);
+  ExpectReason(details, Reason::kEventsDropped);
+  EXPECT_EQ(details.metadata.at("container"), "f");
+  const std::string watch = "subscription { container: 'f' name: 's' }";
+  ExpectReason(Refused(sidecar_, "FeedService/WatchEvents", watch), Reason::kEventsDropped);
+  // It goes on behind its last event.
+  const v1::Subscription lost = Get();
+  EXPECT_TRUE(lost.has_lost_events());
+  ASSERT_NO_FATAL_FAILURE(
+      Do("FeedService/Acknowledge", absl::StrCat("container: 'f' name: 's' epoch: ", lost.epoch(),
+                                                 " sequence: ", lost.last_sequence())));
+  EXPECT_FALSE(Get().has_lost_events());
+  EXPECT_TRUE(RawCall(sidecar_, "FeedService/WatchEvents",
+                      watch + " heartbeat_interval { nanos: 100000000 }")
+                  .Started());
+}
+
+TEST_F(FeedErrorDetailsTest, ManySubscriptionsAreTheLimit) {
+  for (size_t i = 1; i < kMaxSubscriptions; ++i) {
+    ASSERT_NO_FATAL_FAILURE(Do("FeedService/CreateSubscription",
+                               absl::StrCat("subscription { container: 'f' name: 's", i, "' }")));
+  }
+  const StatusDetails details = Refused(sidecar_, "FeedService/CreateSubscription",
+                                        "subscription { container: 'f' name: 'one more' }");
+  ExpectReason(details, Reason::kTooManySubscriptions);
+  EXPECT_EQ(details.metadata.at("limit"), absl::StrCat(kMaxSubscriptions));
 }
 
 TEST_F(ErrorDetailsTest, AHoldKeepsItsScope) {

@@ -77,6 +77,26 @@ TEST(PageTokenTest, BrokenTokensOfHoldsAreRefused) {
   }
 }
 
+TEST(PageTokenTest, PlacesInTheListOfSubscriptionsComeBack) {
+  EXPECT_EQ(ReadSubscriptionPageToken("").value(), SubscriptionPosition());
+  for (const SubscriptionPosition& position :
+       {SubscriptionPosition{"c", "s"}, SubscriptionPosition{"salesdb/orders", "Versand 2-Ä"},
+        SubscriptionPosition{std::string(255, 'c'), std::string(255, 's')}}) {
+    EXPECT_EQ(ReadSubscriptionPageToken(SubscriptionPageToken(position)).value(), position);
+  }
+}
+
+TEST(PageTokenTest, BrokenTokensOfSubscriptionsAreRefused) {
+  for (const std::string& token :
+       {std::string("?"), absl::WebSafeBase64Escape("u"), SubscriptionPageToken({"", ""}),
+        SubscriptionPageToken({"c", ""}), SubscriptionPageToken({"", "s"}),
+        SubscriptionPageToken({"c", "a\nb"}), SubscriptionPageToken({"c", std::string(256, 's')}),
+        HoldPageToken({"c", "h"})}) {
+    EXPECT_THAT(ReadSubscriptionPageToken(token), IsInvalid("page_token", "next_page_token"))
+        << token;
+  }
+}
+
 TEST(PageTokenTest, PlacesInTheListOfStuckItemsComeBack) {
   EXPECT_FALSE(ReadStuckPageToken("").value().has_value());
   for (const int64_t time : {int64_t{0}, int64_t{1'800'000'000}, INT64_MAX}) {

@@ -34,7 +34,7 @@ TEST(AccessFileTest, TheExampleIsRead) {
   ASSERT_TRUE(roles.ok()) << roles.status();
   EXPECT_EQ(roles->uri.size(), 1U);
   EXPECT_EQ(roles->dns.size(), 1U);
-  EXPECT_EQ(roles->common_name.size(), 1U);
+  EXPECT_EQ(roles->common_name.at("shipping"), (Roles{Role::kReader, Role::kConsumer}));
 }
 
 TEST(AccessFileTest, WhatIsWrongIsNamedWithItsLine) {

@@ -38,8 +38,8 @@ struct Row {
   const char* roles;
 };
 constexpr Row kRows[] = {
-    {"ItemService/CheckVisibility", "store reader admin"},
-    {"ItemService/StreamCheckVisibility", "store reader admin"},
+    {"ItemService/CheckVisibility", "store reader consumer admin"},
+    {"ItemService/StreamCheckVisibility", "store reader consumer admin"},
     {"ItemService/TrackItems", "store"},
     {"ItemService/StreamTrackItems", "store"},
     {"ItemService/UntrackItems", "store"},
@@ -50,7 +50,7 @@ constexpr Row kRows[] = {
     {"ContainerService/ListContainers", "reader admin"},
     {"ContainerService/UpdateContainer", "admin"},
     {"ContainerService/DeleteContainer", "admin"},
-    {"ContainerService/WatchContainers", "store reader admin"},
+    {"ContainerService/WatchContainers", "store reader consumer admin"},
     {"ExpiryService/GetExpiryStatus", "reader admin"},
     {"ExpiryService/ListExpiryStatuses", "reader admin"},
     {"ExpiryService/ExplainItem", "reader admin"},
@@ -63,6 +63,12 @@ constexpr Row kRows[] = {
     {"ExpiryService/ConfirmPolicy", "admin"},
     {"ExpiryService/ConfirmStore", "admin"},
     {"ExpiryService/SetMaxDeletesPerSecond", "admin"},
+    {"FeedService/WatchEvents", "reader admin"},
+    {"FeedService/CreateSubscription", "admin"},
+    {"FeedService/GetSubscription", "reader admin"},
+    {"FeedService/ListSubscriptions", "reader admin"},
+    {"FeedService/DeleteSubscription", "admin"},
+    {"FeedService/Acknowledge", "consumer admin"},
     {"HoldService/PlaceHold", "admin"},
     {"HoldService/ReleaseHold", "admin"},
     {"HoldService/ListHolds", "reader admin"},
@@ -215,7 +221,7 @@ TEST_F(AccessTest, ASocketWithoutRolesMayDoAllAndHealthIsForAll) {
     EXPECT_NE(CallEmpty(channel, row.method).error_code(), grpc::StatusCode::PERMISSION_DENIED)
         << row.method;
   }
-  for (const char* name : {"all", "store", "reader", "admin"}) {
+  for (const char* name : {"all", "store", "reader", "consumer", "admin"}) {
     EXPECT_TRUE(CheckHealth(Connect(name), "readiness", absl::Seconds(20)).ok()) << name;
   }
 }

@@ -40,12 +40,21 @@ struct QuietSources {
   ExpiryView view{parts};
   OverdueWatch overdue{parts, absl::ZeroDuration()};
   ExpiryMetrics expiry{{*storage, published, view, absl::ZeroDuration(), overdue}};
+  FeedProgress feed_progress;
+  SentMarks sent;
+  FeedView feeds{{storage->feed(), feed_progress, sent}};
+  FeedMetrics feed{{storage->containers(), published, feeds, guarded_clock}};
 
   SidecarMetrics::Sources Get() {
-    return {*storage,        expiry,
-            calls,           checks,
-            access,          storage->data_trust(),
-            reconciliations, [this] { return is_ready.load(); }};
+    return {*storage,
+            expiry,
+            feed,
+            calls,
+            checks,
+            access,
+            storage->data_trust(),
+            reconciliations,
+            [this] { return is_ready.load(); }};
   }
 };
 
