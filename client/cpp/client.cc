@@ -13,6 +13,7 @@
 #include "client/cpp/client_calls.h"
 #include "client/cpp/usage_reporter.h"
 #include "ttl/container_client.h"
+#include "ttl/feed_client.h"
 #include "ttl/operator_client.h"
 #include "ttl/proto_time.h"
 
@@ -80,6 +81,7 @@ class TtlClient::State {
   explicit State(TtlClientOptions options)
       : calls_(std::move(options)),
         containers_(calls_),
+        feed_(calls_),
         operations_(calls_),
         shared_checks_(
             calls_.items(), SharedChecksOptions(calls_.options().address),
@@ -91,6 +93,7 @@ class TtlClient::State {
   ClientCalls& calls() { return calls_; }
   const TtlClientOptions& options() const { return calls_.options(); }
   ContainerClient& containers() { return containers_; }
+  FeedClient& feed() { return feed_; }
   OperatorClient& operations() { return operations_; }
   SharedChecks& shared_checks() { return shared_checks_; }
   UsageReporter& usage() { return usage_; }
@@ -114,6 +117,7 @@ class TtlClient::State {
 
   ClientCalls calls_;
   ContainerClient containers_;
+  FeedClient feed_;
   OperatorClient operations_;
   SharedChecks shared_checks_;
   UsageReporter usage_;  // last, because its thread uses all of the above
@@ -184,6 +188,8 @@ TtlClient::~TtlClient() = default;
 const std::string& TtlClient::address() const { return state_->options().address; }
 
 ContainerClient& TtlClient::containers() { return state_->containers(); }
+
+FeedClient& TtlClient::feed() { return state_->feed(); }
 
 OperatorClient& TtlClient::operations() { return state_->operations(); }
 

@@ -49,6 +49,7 @@ ClientCalls::ClientCalls(TtlClientOptions options)
       items_(v1::ItemService::NewStub(channel_)),
       containers_(v1::ContainerService::NewStub(channel_)),
       expiry_(v1::ExpiryService::NewStub(channel_)),
+      feed_(v1::FeedService::NewStub(channel_)),
       holds_(v1::HoldService::NewStub(channel_)),
       maintenance_(v1::MaintenanceService::NewStub(channel_)) {}
 

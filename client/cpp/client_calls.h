@@ -16,6 +16,7 @@
 #include "ttl/client_options.h"
 #include "ttl/v1/container_service.grpc.pb.h"
 #include "ttl/v1/expiry_service.grpc.pb.h"
+#include "ttl/v1/feed_service.grpc.pb.h"
 #include "ttl/v1/hold_service.grpc.pb.h"
 #include "ttl/v1/item_service.grpc.pb.h"
 #include "ttl/v1/maintenance_service.grpc.pb.h"
@@ -36,6 +37,7 @@ class ClientCalls {
   v1::ItemService::Stub& items() { return *items_; }
   v1::ContainerService::Stub& containers() { return *containers_; }
   v1::ExpiryService::Stub& expiry() { return *expiry_; }
+  v1::FeedService::Stub& feed() { return *feed_; }
   v1::HoldService::Stub& holds() { return *holds_; }
   v1::MaintenanceService::Stub& maintenance() { return *maintenance_; }
 
@@ -103,6 +105,7 @@ class ClientCalls {
   const std::unique_ptr<v1::ItemService::Stub> items_;
   const std::unique_ptr<v1::ContainerService::Stub> containers_;
   const std::unique_ptr<v1::ExpiryService::Stub> expiry_;
+  const std::unique_ptr<v1::FeedService::Stub> feed_;
   const std::unique_ptr<v1::HoldService::Stub> holds_;
   const std::unique_ptr<v1::MaintenanceService::Stub> maintenance_;
 };

@@ -1,15 +1,12 @@
 #ifndef TTL_CLIENT_CPP_CONTAINER_WATCHER_H_
 #define TTL_CLIENT_CPP_CONTAINER_WATCHER_H_
 
-#include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "client/cpp/stream_thread.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/support/status.h"
@@ -17,8 +14,8 @@
 
 namespace ttl {
 
-// Keeps a WatchContainers stream open, on a thread of its own, from construction to destruction. A
-// stream that ends is reopened after 0.1 s; the delay doubles up to 2 s until a message arrives.
+// Keeps a WatchContainers stream open, on a thread of its own, from construction to destruction;
+// StreamThread says when one that ends is reopened.
 class ContainerWatcher {
  public:
   // Called on the thread, one at a time; must return soon.
@@ -31,32 +28,19 @@ class ContainerWatcher {
   // or does not judge at all, may list it.
   using Rules = std::vector<v1::JudgingRule>;
 
+  // The destructor cancels the stream and waits for a running handler.
   ContainerWatcher(const std::shared_ptr<grpc::Channel>& channel, absl::Duration heartbeat_interval,
                    const Rules& rules, Handlers handlers);
-  // Cancels the stream and waits for a running handler.
-  ~ContainerWatcher();
   ContainerWatcher(const ContainerWatcher&) = delete;
   ContainerWatcher& operator=(const ContainerWatcher&) = delete;
 
  private:
-  void Run();
-  // Returns whether a message arrived.
-  bool WatchOnce(grpc::ClientContext& context);
-  // Sets the stream to cancel; null: none. Returns false if the watcher is stopping.
-  bool SetStream(grpc::ClientContext* context);
-  // Returns false if the watcher is stopping.
-  bool Pause(std::chrono::milliseconds pause);
+  StreamThread::Next WatchOnce(grpc::ClientContext& context);
 
   const std::shared_ptr<grpc::Channel> channel_;
   v1::WatchContainersRequest request_;
   const Handlers handlers_;
-
-  std::mutex mutex_;
-  std::condition_variable stopped_;
-  // Both guarded by mutex_.
-  bool stop_ = false;
-  grpc::ClientContext* stream_ = nullptr;
-  std::thread thread_;  // last, because it uses all of the above
+  StreamThread thread_;  // last, because it uses all of the above
 };
 
 }  // namespace ttl

@@ -11,7 +11,7 @@ namespace ttl {
 
 // Calls by the effect of sending them twice.
 enum class CallKind {
-  // No effect.
+  // No effect. Also an acknowledgement, which never goes back.
   kRead,
   // No effect, because every entry has a sequence, by which the sidecar recognizes duplicates.
   kOrderedReport,

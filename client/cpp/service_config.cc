@@ -8,7 +8,7 @@
 namespace ttl {
 namespace {
 
-constexpr absl::string_view kReadsAndHolds = R"(
+constexpr absl::string_view kRepeatable = R"(
     {"service": "ttl.v1.ItemService", "method": "CheckVisibility"},
     {"service": "ttl.v1.ItemService", "method": "GetItem"},
     {"service": "ttl.v1.ItemService", "method": "ListItems"},
@@ -19,6 +19,9 @@ constexpr absl::string_view kReadsAndHolds = R"(
     {"service": "ttl.v1.ExpiryService", "method": "ExplainItem"},
     {"service": "ttl.v1.ExpiryService", "method": "GetForecast"},
     {"service": "ttl.v1.ExpiryService", "method": "ListStuckItems"},
+    {"service": "ttl.v1.FeedService", "method": "GetSubscription"},
+    {"service": "ttl.v1.FeedService", "method": "ListSubscriptions"},
+    {"service": "ttl.v1.FeedService", "method": "Acknowledge"},
     {"service": "ttl.v1.HoldService", "method": "PlaceHold"},
     {"service": "ttl.v1.HoldService", "method": "ListHolds"},
     {"service": "ttl.v1.HoldService", "method": "ListHeldKeys"})";
@@ -37,8 +40,8 @@ std::string MethodConfig(absl::string_view names, absl::string_view codes) {
 }  // namespace
 
 std::string ServiceConfigJson() {
-  return absl::StrCat(R"({"methodConfig": [)", MethodConfig(kReadsAndHolds, R"("UNAVAILABLE")"),
-                      ", ", MethodConfig(kReports, R"("RESOURCE_EXHAUSTED")"),
+  return absl::StrCat(R"({"methodConfig": [)", MethodConfig(kRepeatable, R"("UNAVAILABLE")"), ", ",
+                      MethodConfig(kReports, R"("RESOURCE_EXHAUSTED")"),
                       R"(], "retryThrottling": {"maxTokens": 100, "tokenRatio": 0.1}})");
 }
 

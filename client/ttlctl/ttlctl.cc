@@ -9,6 +9,8 @@
 #include "client/ttlctl/commands/containers/apply_command.h"
 #include "client/ttlctl/commands/containers/container_commands.h"
 #include "client/ttlctl/commands/containers/export_command.h"
+#include "client/ttlctl/commands/feed/subscription_commands.h"
+#include "client/ttlctl/commands/feed/watch_command.h"
 #include "client/ttlctl/commands/global_options.h"
 #include "client/ttlctl/commands/help/completion_call.h"
 #include "client/ttlctl/commands/help/help_commands.h"
@@ -36,6 +38,8 @@ void AddCommands(CLI::App& app, Command& chosen) {
   AddItemCommands(app, chosen);
   AddImportCommand(app, chosen);
   AddHoldCommands(app, chosen);
+  AddSubscriptionCommands(app, chosen);
+  AddWatchCommand(app, chosen);
   AddExpiryCommands(app, chosen);
   AddForecastCommand(app, chosen);
   AddLimitCommands(app, chosen);

@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/examples/document_store/document_message.h"
 #include "client/examples/document_store/local_checks.h"
 #include "client/examples/document_store/proto_time.h"
 #include "spdlog/spdlog.h"
@@ -82,31 +83,12 @@ absl::Status ValidateDocument(const std::string& container, const v1::Document& 
   return status;
 }
 
-std::string EtagOf(const DocumentRecord& record) { return std::to_string(record.sequence()); }
-
 DocumentRecord ToRecord(const v1::Document& document) {
   DocumentRecord record;
   record.set_body(document.body());
   if (document.has_ttl()) record.set_ttl(document.ttl());
   if (document.has_expire_at()) record.set_expire_at(document.expire_at());
   return record;
-}
-
-v1::Document WithoutBody(const DocumentKey& key, const DocumentRecord& record) {
-  v1::Document document;
-  document.set_partition_key(key.partition_key);
-  document.set_id(key.id);
-  if (record.has_ttl()) document.set_ttl(record.ttl());
-  if (record.has_expire_at()) document.set_expire_at(record.expire_at());
-  document.set_ts(record.ts());
-  document.set_etag(EtagOf(record));
-  return document;
-}
-
-v1::Document ToDocument(const DocumentKey& key, const DocumentRecord& record) {
-  v1::Document document = WithoutBody(key, record);
-  document.set_body(record.body());
-  return document;
 }
 
 absl::Status RequireMatch(const DocumentRecord* shown, const std::string& if_match) {

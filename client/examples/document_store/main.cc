@@ -12,6 +12,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "client/examples/document_store/archiver.h"
 #include "client/examples/document_store/document_engine.h"
 #include "client/examples/document_store/document_store_server.h"
 #include "client/examples/document_store/document_table.h"
@@ -35,9 +36,9 @@ constexpr absl::Duration kRetryInterval = absl::Seconds(1);
 constexpr absl::Duration kStopDeadline = absl::Seconds(10);
 constexpr int kBadCommandLine = 2;  // exit code, as in ttl-sidecar
 
-// Threads for log, signals, LevelDB, the reporter, usage and policies, and a few that serve calls;
-// more of the latter are started only if possible.
-constexpr int kThreads = 16;
+// Threads for log, signals, LevelDB, the reporter, usage, policies and the archive, and a few that
+// serve calls; more of the latter are started only if possible.
+constexpr int kThreads = 17;
 
 struct Flags {
   std::string listen;
@@ -46,6 +47,8 @@ struct Flags {
   std::string log_level = "info";
   std::string log_format = "logfmt";
   bool judge_locally = false;
+  std::string archive;
+  std::string archive_file;
 };
 
 void AddTo(CLI::App& app, Flags& flags) {
@@ -75,6 +78,15 @@ void AddTo(CLI::App& app, Flags& flags) {
                "Judge reads locally, by the policies and the clock that WatchContainers streams, "
                "and call the sidecar only in doubt: faster, but policy changes take effect a "
                "moment later");
+  CLI::Option* archive =
+      app.add_option("--archive", flags.archive,
+                     "Container whose documents are copied to --archive-file when they expire, by "
+                     "its subscription \"archive\"")
+          ->type_name("CONTAINER");
+  app.add_option("--archive-file", flags.archive_file, "File of JSON lines to append to")
+      ->type_name("FILE")
+      ->needs(archive);
+  archive->needs("--archive-file");
   app.set_version_flag("--version", "document-store " TTL_SIDECAR_VERSION);
 }
 
@@ -104,6 +116,16 @@ std::unique_ptr<ttl::LocalEvaluator> NewEvaluator(const Flags& flags) {
   options.knows_expire_at = true;
   options.client.address = flags.sidecar;
   return std::make_unique<ttl::LocalEvaluator>(std::move(options));
+}
+
+// Null without --archive.
+absl::StatusOr<std::unique_ptr<Archiver>> StartArchiver(const Flags& flags,
+                                                        const DocumentTable& table,
+                                                        ttl::TtlClient& client) {
+  if (flags.archive.empty()) return std::unique_ptr<Archiver>();
+  return Archiver::Start(
+      table, client,
+      {.container = flags.archive, .subscription = "archive", .path = flags.archive_file});
 }
 
 std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address) {
@@ -147,6 +169,8 @@ int Run(const Flags& flags, ttl::DaemonSignals& signals) {
   ttl::TtlClientOptions client_options;
   client_options.address = flags.sidecar;
   ttl::TtlClient client(std::move(client_options));
+  const auto archiver = StartArchiver(flags, **table, client);
+  if (!archiver.ok()) return Fail(archiver.status());
   const auto server =
       DocumentStoreServer::Start(flags.listen, engine, primary_store,
                                  [&client](const std::string& container, double request_units) {

@@ -12,6 +12,7 @@ const SCALARS = {
   bool: ['boolean', 'boolean'],
   bytes: ['Buffer', 'Bytes'],
   double: ['number', 'number'],
+  fixed64: ['bigint', 'Integer'],
   int32: ['number', 'Integer'],
   int64: ['number', 'Integer'],
   string: ['string', 'string'],
@@ -89,13 +90,14 @@ function enumType({ name, comment: about, values }) {
   return `${comment(about, '')}export type ${name} =${names.join('')}\n  | number;\n`;
 }
 
-// What updates may name: the fields of a container, and those of its policy.
+// What updates may name: the fields of a container, and those of its policy and of its feed.
 function containerPath(definitions) {
   const fieldsOf = (name) => definitions.find((one) => one.name === name).fields;
   const paths = [
     '*',
     ...fieldsOf('Container').map(({ name }) => name),
     ...fieldsOf('DeletePolicy').map(({ name }) => `delete_policy.${name}`),
+    ...fieldsOf('FeedSettings').map(({ name }) => `feed.${name}`),
   ];
   return `/** What updateContainer() can set. */\nexport type ContainerPath =${paths
     .map((path) => `\n  | '${path}'`)

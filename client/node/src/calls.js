@@ -43,8 +43,13 @@ export class Calls {
       const rest = end - performance.now();
       const pause = pauseBeforeRepeat(kind, error, attempt, rest, Math.random());
       if (pause === undefined) throw error;
-      await sleep(pause, undefined, { signal: this.#closed.signal }).catch(() => {});
+      await this.sleep(pause);
     }
+  }
+
+  // Ends earlier if the client is closed.
+  async sleep(ms) {
+    await sleep(ms, undefined, { signal: this.#closed.signal }).catch(() => {});
   }
 
   // Streams of requests that are bytes. They have no deadline.

@@ -1,6 +1,7 @@
 import grpc from '@grpc/grpc-js';
 import { Calls } from './calls.js';
 import { SidecarError, aboutPart, fromMessage, requireLength } from './errors.js';
+import { followEvents } from './event_watch.js';
 import { HEALTH_CHECK, SERVING, serviceDefinition } from './messages.js';
 import { requireObject, requireOptions } from './options.js';
 import { Kind } from './repeats.js';
@@ -11,11 +12,13 @@ import { UsageReporter } from './usage.js';
 const DEFAULT_ADDRESS = 'unix:/run/ttl-sidecar/sidecar.sock';
 const MAX_ENTRIES_PER_CALL = 1000;
 
-const READ = /^(Check|Explain|Get|List)/;
+// By their names. An acknowledgement is sent again as reads are: it never goes back.
+const READ = /^(Acknowledge|Check|Explain|Get|List)/;
 const SERVICES = [
   'ItemService',
   'ContainerService',
   'ExpiryService',
+  'FeedService',
   'HoldService',
   'MaintenanceService',
 ];
@@ -406,6 +409,58 @@ export class Client {
     await this.#call('AcceptHolds', { container });
   }
 
+  // The feed: what expires and what is deleted.
+
+  async *watchEvents(containers, options = {}) {
+    const { token, kinds, heartbeatMs } = requireOptions(
+      'watchEvents()',
+      options,
+      ['token', 'kinds', 'heartbeatMs'],
+      "{ kinds: ['EVENT_KIND_EXPIRED'] }",
+    );
+    yield* this.#watch({ containers: { ids: containers, token, kinds } }, heartbeatMs);
+  }
+
+  async *watchSubscription(container, name, options = {}) {
+    const example = '{ heartbeatMs: 1000 }';
+    const { heartbeatMs } = requireOptions(
+      'watchSubscription()',
+      options,
+      ['heartbeatMs'],
+      example,
+    );
+    yield* this.#watch({ subscription: { container, name } }, heartbeatMs);
+  }
+
+  async acknowledge(container, name, epoch, sequence) {
+    const request = { container, name, epoch, sequence };
+    return (await this.#call('Acknowledge', request)).acknowledgedSequence;
+  }
+
+  async createSubscription(container, name, options = {}) {
+    const example = "{ kinds: ['EVENT_KIND_EXPIRED'] }";
+    const { kinds, consumer } = requireOptions(
+      'createSubscription()',
+      options,
+      ['kinds', 'consumer'],
+      example,
+    );
+    const subscription = { container, name, kinds, consumer };
+    return (await this.#call('CreateSubscription', { subscription })).subscription;
+  }
+
+  async getSubscription(container, name) {
+    return (await this.#call('GetSubscription', { container, name })).subscription;
+  }
+
+  listSubscriptions(container = '') {
+    return this.#pages('ListSubscriptions', { container }, 'subscriptions');
+  }
+
+  async deleteSubscription(container, name) {
+    await this.#call('DeleteSubscription', { container, name });
+  }
+
   // Maintenance.
 
   async startReconciliation(container = '', options = {}) {
@@ -470,6 +525,16 @@ export class Client {
       yield* response[field];
       pageToken = response.nextPageToken;
     } while (pageToken !== '');
+  }
+
+  #watch(source, heartbeatMs = 1000) {
+    const longestSilenceMs = requireTimeLimit('heartbeatMs', 5 * heartbeatMs);
+    const open = (request) => {
+      const bytes = METHODS.WatchEvents.requestSerialize(request);
+      return this.#calls.serverStream(METHODS.WatchEvents, bytes, { waitForReady: true });
+    };
+    const request = { ...source, heartbeatInterval: heartbeatMs };
+    return followEvents(open, request, longestSilenceMs, this.#calls);
   }
 
   // Neither waits for a connection nor is begun again.

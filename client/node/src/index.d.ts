@@ -41,6 +41,9 @@ export interface Answer {
 export type TrackResult = 'tracked' | 'stale' | 'unknown';
 export type UntrackResult = 'untracked' | 'stale' | 'notTracked' | 'unknown';
 
+/** A named reader of the feed of one container. */
+export type Subscription = v1.Subscription;
+
 /** A hold and what it covers. */
 export type Hold = v1.Hold;
 
@@ -116,10 +119,11 @@ export interface ClientOptions {
  * take is a TypeError or a RangeError, and nothing is sent.
  *
  * Every call has a deadline, repeats included; on streams it is the time until a message is answered.
- * Until then a call waits for a sidecar that is away or restarts: reads, holds, and reports in which
- * every entry has a sequence, are sent again when their fate is not known; other reports when the sidecar
- * refused them; changes, and usage, only if nothing was sent. Reports that its full queue refused have
- * 4 attempts. A stream that breaks is an error. Messages that were answered have taken effect.
+ * Until then a call waits for a sidecar that is away or restarts: reads, holds, acknowledgements, and
+ * reports in which every entry has a sequence, are sent again when their fate is not known; other reports
+ * when the sidecar refused them; changes, and usage, only if nothing was sent. Reports that its full
+ * queue refused have 4 attempts. A stream that breaks is an error, except of events. Messages that were
+ * answered have taken effect.
  *
  * track, untrack and check take any number of entries, which are sent in order, 1000 at a time. The
  * first call that fails ends the method: what came before is applied.
@@ -179,7 +183,7 @@ export class Client {
   /** In the order of ids. */
   listContainers(options?: ContainerFilters): AsyncGenerator<Container>;
   /** Sets the fields named in `paths`, in snake_case; one that is absent in `container` is removed.
-   * `force`: also indexing mode NONE while holds stand. */
+   * `force`: also indexing mode NONE while holds stand, and no feed while it has subscriptions. */
   updateContainer(
     container: v1.ContainerInput & { id: string },
     paths: v1.ContainerPath[],
@@ -198,8 +202,8 @@ export class Client {
   previewContainer(
     container: v1.ContainerInput & { id: string },
   ): AsyncGenerator<v1.PreviewContainerResponse>;
-  /** ABORTED if `etag` is neither empty nor the current one. `force`: also while holds stand, which are
-   * deleted with it. */
+  /** ABORTED if `etag` is neither empty nor the current one. `force`: also while holds stand or the feed has
+   * subscriptions, which are deleted with it. */
   deleteContainer(id: string, etag?: string, options?: { force?: boolean }): Promise<void>;
   /** A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of five
    * heartbeats. `expireAt`: the caller evaluates expireAt; if false, containers with such items are
@@ -267,6 +271,53 @@ export class Client {
   listHeldKeys(container: string, holdId: string): AsyncGenerator<v1.HeldKey>;
   /** States that the holds of the container are complete; deletes that waited for it resume. */
   acceptHolds(container: string): Promise<void>;
+
+  /** The events of up to 100 containers behind `token`, that of a response, or from now on; only those
+   * of `kinds`, if there are any. Responses without events are heartbeats.
+   *
+   * A stream that breaks after its first response is opened again, for as long as it takes. A response
+   * counts as dealt with when the next one is asked for; keep its token, to begin behind it in another
+   * process. A silence of five heartbeats counts as a break.
+   *
+   * OUT_OF_RANGE: events are missing, because they were dropped (reason EVENTS_DROPPED) or the log is
+   * another one (LOG_REPLACED). Compare what you keep with the store, then begin without a token. */
+  watchEvents(
+    containers: Iterable<string>,
+    options?: { token?: v1.Bytes; kinds?: Iterable<v1.EventKind>; heartbeatMs?: number },
+  ): AsyncGenerator<v1.WatchEventsResponse>;
+  /** The events of a subscription that are not acknowledged, as watchEvents() does. They come again
+   * when a stream is opened again.
+   *
+   * After OUT_OF_RANGE read the lastSequence of the subscription, compare what you keep with the store,
+   * acknowledge that sequence, and begin again. */
+  watchSubscription(
+    container: string,
+    name: string,
+    options?: { heartbeatMs?: number },
+  ): AsyncGenerator<v1.WatchEventsResponse>;
+  /** States that all events of the subscription up to `sequence` are dealt with; durable when it
+   * resolves to the sequence acknowledged now. `epoch` is that of the response that brought the event.
+   * OUT_OF_RANGE with the reason SEQUENCE_NOT_SENT if the sidecar has restarted since: the events come
+   * again, to be acknowledged then. */
+  acknowledge(
+    container: string,
+    name: string,
+    epoch: v1.Integer,
+    sequence: v1.Integer,
+  ): Promise<bigint>;
+  /** Begins behind the last event. `kinds`: what it reads, all if absent. `consumer`: who alone may
+   * acknowledge. */
+  createSubscription(
+    container: string,
+    name: string,
+    options?: { kinds?: Iterable<v1.EventKind>; consumer?: string },
+  ): Promise<Subscription>;
+  getSubscription(container: string, name: string): Promise<Subscription>;
+  /** Those of one container, or all, in the order of container and name. */
+  listSubscriptions(container?: string): AsyncGenerator<Subscription>;
+  /** Ends its streams, too. NOT_FOUND if there is none, also because a call that failed without a
+   * response had deleted it. */
+  deleteSubscription(container: string, name: string): Promise<void>;
 
   /** Of one container, or of all. */
   startReconciliation(

@@ -1,7 +1,7 @@
 // Messages of ttl.v1 as plain objects, exact in both directions.
 //
 //   int64          number, bigint or decimal text in; out a number, or a bigint beyond 2^53
-//   uint64         number, bigint or decimal text in; bigint out
+//   uint64         number, bigint or decimal text in; bigint out; fixed64, too
 //   bytes          Uint8Array of any realm, or text taken as UTF-8, in; Buffer out
 //   string         well-formed text: UTF-8 cannot say a lone surrogate
 //   enum           its name; a value that is not known comes out as a number
@@ -20,6 +20,7 @@ import { REQUIRED_FIELDS } from './required_fields.js';
 const FILES = [
   'ttl/v1/container_service',
   'ttl/v1/expiry_service',
+  'ttl/v1/feed_service',
   'ttl/v1/hold_service',
   'ttl/v1/item_service',
   'ttl/v1/maintenance_service',
@@ -32,6 +33,7 @@ const INT_RANGES = {
   int32: [-(2n ** 31n), 2n ** 31n - 1n],
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
   uint64: [0n, 2n ** 64n - 1n],
+  fixed64: [0n, 2n ** 64n - 1n],
 };
 
 // As String() writes whole numbers: "", " 5", "5.0" and "0x5" are not meant as such.
@@ -153,7 +155,8 @@ function toField(field, value) {
       return Number(toInteger(field, value));
     case 'int64':
     case 'uint64':
-      return Long.fromString(String(toInteger(field, value)), field.type === 'uint64');
+    case 'fixed64':
+      return Long.fromString(String(toInteger(field, value)), field.type !== 'int64');
     case 'bytes':
       return toBytes(field, value);
     case 'string':
@@ -230,6 +233,7 @@ function fromField(field, value) {
     case 'int64':
       return exact(value);
     case 'uint64':
+    case 'fixed64':
       return BigInt(value.toString());
     case 'bytes':
       return Buffer.from(value);

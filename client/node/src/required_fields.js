@@ -1,4 +1,4 @@
-// Fields of a key and its time, by message. Absent they would be the empty key, or 1970.
+// Fields by message without which it would mean something else: the empty key, 1970, another log.
 export const REQUIRED_FIELDS = {
   '.ttl.v1.Item': ['id', 'ts'],
   '.ttl.v1.ItemDeletion': ['id', 'ts'],
@@ -6,4 +6,5 @@ export const REQUIRED_FIELDS = {
   '.ttl.v1.HeldKey': ['id'],
   '.ttl.v1.GetItemRequest': ['id'],
   '.ttl.v1.ExplainItemRequest': ['id'],
+  '.ttl.v1.AcknowledgeRequest': ['epoch', 'sequence'],
 };

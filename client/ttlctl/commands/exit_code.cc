@@ -22,7 +22,7 @@ absl::string_view ExitCodeHelp() {
          "  1  refused by the server; invalid line in a file; number too large for its field;\n"
          "     output could not be written\n"
          "  2  the command line is wrong; nothing was sent\n"
-         "  3  no such container, item or hold\n"
+         "  3  no such container, item, hold or subscription\n"
          "  4  the server cannot be reached, or did not respond in time\n"
          "  5  \"items check\": at least one item is expired\n"
          "  6  \"items check\": none is expired, at least one is not tracked\n"

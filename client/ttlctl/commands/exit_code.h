@@ -14,7 +14,7 @@ enum class ExitCode : int {
   kRefused = 1,
   // The command line is wrong; nothing was sent.
   kUsage = 2,
-  // The container, item or hold does not exist.
+  // The container, item, hold or subscription does not exist.
   kNotFound = 3,
   // The server could not be reached, or did not respond in time.
   kUnreachable = 4,

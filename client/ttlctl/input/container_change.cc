@@ -5,6 +5,7 @@
 #include "absl/strings/string_view.h"
 #include "client/ttlctl/input/windows_text.h"
 #include "client/ttlctl/text/container_text.h"
+#include "client/ttlctl/text/feed/feed_text.h"
 #include "client/ttlctl/text/format.h"
 #include "service/core/windows/window_text.h"
 
@@ -85,6 +86,10 @@ const Field kFields[] = {
      [](const v1::Container& c) { return WindowSettings(c.delete_policy()); }},
     {"show_held", [](const v1::Container& c) { return TrueOrFalse(c.show_held()); }},
     {"requires_holds", [](const v1::Container& c) { return TrueOrFalse(c.requires_holds()); }},
+    {"feed",
+     [](const v1::Container& c) {
+       return c.has_feed() ? ExactFeedSettings(c.feed()) : std::string("off");
+     }},
 };
 
 v1::PolicyBrake ToProto(const PolicyBrake& brake) {
@@ -92,6 +97,14 @@ v1::PolicyBrake ToProto(const PolicyBrake& brake) {
   if (brake.max_newly_due_items) proto.set_max_newly_due_items(*brake.max_newly_due_items);
   if (brake.max_newly_due_percent) proto.set_max_newly_due_percent(*brake.max_newly_due_percent);
   proto.mutable_release_after()->set_seconds(brake.release_after_seconds);
+  return proto;
+}
+
+v1::FeedSettings ToProto(const FeedSettings& feed) {
+  v1::FeedSettings proto;
+  proto.mutable_max_age()->set_seconds(feed.max_age_seconds);
+  proto.set_max_bytes(feed.max_bytes);
+  if (feed.notice_seconds) proto.mutable_notice()->set_seconds(*feed.notice_seconds);
   return proto;
 }
 
@@ -166,6 +179,7 @@ v1::Container ContainerOf(const ContainerEntry& entry) {
   *container.mutable_delete_policy() = DeletePolicyOf(entry.settings);
   container.set_show_held(entry.settings.show_held);
   container.set_requires_holds(entry.settings.requires_holds);
+  if (entry.settings.feed) *container.mutable_feed() = ToProto(*entry.settings.feed);
   return container;
 }
 

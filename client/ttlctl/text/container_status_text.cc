@@ -7,6 +7,7 @@
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/container_text.h"
 #include "client/ttlctl/text/count_text.h"
+#include "client/ttlctl/text/feed/feed_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/hold_text.h"
 #include "client/ttlctl/text/holds/placed_hold_text.h"
@@ -219,6 +220,7 @@ std::string ContainerStatusText(const v1::ContainerExpiryStatus& status) {
   AddHolds(status, fields);
   AddRates(status, fields);
   AddDeletes(status, fields);
+  if (status.has_feed()) fields.emplace_back("feed", FeedStatusText(status.feed()));
   fields.emplace_back("index",
                       absl::StrCat(IndexProgressText(status.index_progress()), ", ",
                                    FormatCount(status.early_entries()), " early entries moved"));

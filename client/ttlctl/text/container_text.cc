@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "client/ttlctl/input/duration_text.h"
 #include "client/ttlctl/input/windows_text.h"
+#include "client/ttlctl/text/feed/feed_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/shell_word.h"
 #include "client/ttlctl/text/table.h"
@@ -137,6 +138,7 @@ std::string ContainerText(const v1::Container& container) {
     fields.emplace_back("has holds",
                         absl::StrCat("ttlctl holds list ", IdArguments({container.id()})));
   }
+  if (container.has_feed()) fields.emplace_back("feed", FeedSettingsText(container.feed()));
   fields.emplace_back("etag", container.etag());
   fields.emplace_back("created", TimeText(ToTime(container.create_time())));
   fields.emplace_back("updated", TimeText(ToTime(container.update_time())));

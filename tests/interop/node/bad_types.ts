@@ -41,6 +41,10 @@ export async function misuse(client: Client, error: SidecarError): Promise<void>
   await client.placeHold('c', 'h', { allItems: true }); // refused
   await client.placeHold('c', 'h', { reason: 'r', keys: [{ partitionKey: 'p' }] }); // refused
   await client.deleteContainer('c', '', true); // refused
+  for await (const _ of client.watchEvents('c', { kind: ['EVENT_KIND_GONE'] })); // refused
+  for await (const _ of client.watchEvents(['c'], { kinds: ['GONE'] })); // refused
+  await client.acknowledge('c', 'archive', 1n); // refused
+  await client.updateContainer({ id: 'c' }, ['feed.max_ages']); // refused
   await client.updateContainer({ defaultTtl: 5 }, ['default_ttl']); // refused
   await client.updateContainer({ id: 'c', defaultTtl: 5 }, ['defaultTtl']); // refused
   await client.updateContainer({ id: 'c' }, ['delete_policy.dealy']); // refused

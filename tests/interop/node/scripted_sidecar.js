@@ -15,6 +15,7 @@ export class ScriptedSidecar {
       'ItemService',
       'ContainerService',
       'ExpiryService',
+      'FeedService',
       'HoldService',
       'MaintenanceService',
     ]) {

@@ -14,7 +14,7 @@ const camelCase = (name) => name.replace(/_([a-z0-9])/g, (_, letter) => letter.t
 function loadApi() {
   const root = new protobuf.Root();
   root.resolvePath = (origin, target) => `${PACKAGE}/protos/${target}`;
-  const services = ['container', 'expiry', 'hold', 'item', 'maintenance', 'primary_store'];
+  const services = ['container', 'expiry', 'feed', 'hold', 'item', 'maintenance', 'primary_store'];
   root.loadSync(
     services.map((name) => `ttl/v1/${name}_service.proto`),
     { keepCase: true },
@@ -48,6 +48,7 @@ const GIVEN = {
   bool: 'boolean',
   bytes: 'Buffer',
   double: 'number',
+  fixed64: 'bigint',
   int32: 'number',
   int64: 'number',
   string: 'string',
@@ -56,7 +57,8 @@ const GIVEN = {
   'google.protobuf.FieldMask': 'FieldMask',
   'google.protobuf.Timestamp': 'Date',
 };
-const TAKEN = { ...GIVEN, bytes: 'Bytes', int32: 'Integer', int64: 'Integer', uint64: 'Integer' };
+const TAKEN = { ...GIVEN, bytes: 'Bytes' };
+for (const type of ['fixed64', 'int32', 'int64', 'uint64']) TAKEN[type] = 'Integer';
 
 function givenType(field) {
   const type = GIVEN[field.type] ?? field.type.split('.').at(-1);

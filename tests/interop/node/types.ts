@@ -79,6 +79,15 @@ export async function use(): Promise<void> {
     console.log(createTime, keyCount);
   await client.updateContainer({ id: 'c', showHeld: true }, ['show_held'], { force: true });
   await client.previewUpdate({ id: 'c', showHeld: true }, ['show_held'], { force: true });
+  for await (const response of client.watchEvents(['c'], { kinds: ['EVENT_KIND_EXPIRED'] })) {
+    const kinds: v1.EventKind[] = response.events.map(({ kind }) => kind);
+    console.log(kinds, response.watermark?.getTime(), response.epoch === 5n);
+  }
+  const { name } = await client.createSubscription('c', 'archive', { consumer: 'cn:archiver' });
+  for await (const { epoch, events } of client.watchSubscription('c', name, { heartbeatMs: 100 }))
+    console.log((await client.acknowledge('c', name, epoch, events[0].sequence)) + 1n);
+  for await (const { hasLostEvents } of client.listSubscriptions()) console.log(!hasLostEvents);
+  await client.updateContainer({ id: 'c', feed: { maxAge: 1000 } }, ['feed.max_age', 'feed']);
   const limit: number | undefined = await client.setMaxDeletesPerSecond(null);
   client.addUsage('c', limit ?? 1);
   const server = await serveStore(new Store(), 'unix:/tmp/store.sock');

@@ -5,13 +5,14 @@ import concurrent.futures
 import grpc
 
 from ttl.v1 import (
-    container_service_pb2_grpc, expiry_service_pb2_grpc, hold_service_pb2_grpc,
-    item_service_pb2_grpc, maintenance_service_pb2_grpc)
+    container_service_pb2_grpc, expiry_service_pb2_grpc, feed_service_pb2_grpc,
+    hold_service_pb2_grpc, item_service_pb2_grpc, maintenance_service_pb2_grpc)
 
 
 class ScriptedSidecar(item_service_pb2_grpc.ItemServiceServicer,
                       container_service_pb2_grpc.ContainerServiceServicer,
                       expiry_service_pb2_grpc.ExpiryServiceServicer,
+                      feed_service_pb2_grpc.FeedServiceServicer,
                       hold_service_pb2_grpc.HoldServiceServicer,
                       maintenance_service_pb2_grpc.MaintenanceServiceServicer):
     """Counts calls by method, and answers each by what `answer` returns, or with the error that it
@@ -37,6 +38,7 @@ def serve_script(test, script):
     item_service_pb2_grpc.add_ItemServiceServicer_to_server(script, server)
     container_service_pb2_grpc.add_ContainerServiceServicer_to_server(script, server)
     expiry_service_pb2_grpc.add_ExpiryServiceServicer_to_server(script, server)
+    feed_service_pb2_grpc.add_FeedServiceServicer_to_server(script, server)
     hold_service_pb2_grpc.add_HoldServiceServicer_to_server(script, server)
     maintenance_service_pb2_grpc.add_MaintenanceServiceServicer_to_server(script, server)
     address = f"unix:{test.folder}/scripted.sock"

@@ -100,8 +100,8 @@ class PythonCalls(SidecarTestCase):
 
 
 class Stubs(TempDirTestCase):
-    SERVICES = ["ContainerService", "ExpiryService", "ItemService", "MaintenanceService",
-                "PrimaryStoreService"]
+    SERVICES = ["ContainerService", "ExpiryService", "FeedService", "ItemService",
+                "MaintenanceService", "PrimaryStoreService"]
     # Files of a service by language, as its plugins name them.
     FILES = {
         "go": "go/ttl/v1/{snake}_grpc.pb.go",

@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-from ttl.v1 import container_pb2, expiry_service_pb2, hold_pb2, hold_service_pb2
+from ttl.v1 import (
+    container_pb2, expiry_service_pb2, feed_pb2, feed_service_pb2, hold_pb2, hold_service_pb2)
 from ttl_sidecar import (
     Answer, AsyncClient, AsyncPrimaryStore, Client, Check, Item, Key, PlacedHold, PlaceHoldResult,
     PrimaryStore, SidecarError, TrackResult, serve_async_store, serve_store)
@@ -66,6 +67,13 @@ def use(client: Client) -> list[TrackResult]:
     print(result, holds, [key.id for key in client.list_held_keys("c", "h")])
     hold = hold_service_pb2.ReleaseHoldRequest(container="c", hold_id="h")
     client.hold_service.ReleaseHold(hold, timeout=1.0)
+    subscription: feed_pb2.Subscription = client.create_subscription(
+        "c", "archive", kinds=[feed_pb2.EVENT_KIND_EXPIRED], consumer="cn:archiver")
+    response: feed_service_pb2.WatchEventsResponse = next(client.watch_events(["c"], b"token"))
+    event: feed_pb2.Event = response.events[0]
+    acknowledged: int = client.acknowledge("c", subscription.name, response.epoch, event.sequence)
+    print(acknowledged, event.partition_key, list(client.list_subscriptions()))
+    client.create_container("d", feed=feed_pb2.FeedSettings(max_bytes=1 << 20))
     serve_store(Store(), "unix:/run/my-store/store.sock")
     return client.track("c", [Item(id=b"a", ts=1)])
 
@@ -83,5 +91,9 @@ async def use_async(client: AsyncClient) -> bool:
     print((await client.expiry_service.ListStuckItems(request)).next_page_token)
     async with contextlib.aclosing(client.watch_containers()) as messages:
         print((await anext(messages)).revision)
+    async with contextlib.aclosing(client.watch_subscription("c", "archive")) as responses:
+        async for response in responses:
+            print([event.id for event in response.events], response.watermark.seconds)
+    await client.delete_subscription("c", (await client.get_subscription("c", "a")).name)
     await serve_async_store(AsyncStore(), "unix:/run/my-store/store.sock")
     return await client.is_serving()

@@ -58,7 +58,8 @@ const char* const kEveryKey =
     "        time_zone: Europe/Berlin\n"
     "        max_deletes_per_second_outside: 0.5\n"
     "    show_held: true\n"
-    "    holds: true\n";
+    "    holds: true\n"
+    "    feed: {max_age_seconds: 7200, max_bytes: 2000000, notice_seconds: 60}\n";
 
 TEST(ContainerChangeTest, EveryKeyOfTheFileArrivesInTheContainer) {
   const v1::Container container = Described(kEveryKey);
@@ -79,6 +80,9 @@ TEST(ContainerChangeTest, EveryKeyOfTheFileArrivesInTheContainer) {
   EXPECT_EQ(policy.windows().max_deletes_per_second_outside(), 0.5);
   EXPECT_TRUE(container.show_held());
   EXPECT_TRUE(container.requires_holds());
+  EXPECT_EQ(container.feed().max_age().seconds(), 7200);
+  EXPECT_EQ(container.feed().max_bytes(), 2000000);
+  EXPECT_EQ(container.feed().notice().seconds(), 60);
 }
 
 TEST(ContainerChangeTest, EachFieldIsNamedWhenItAloneDiffers) {
@@ -106,6 +110,8 @@ TEST(ContainerChangeTest, EachFieldIsNamedWhenItAloneDiffers) {
        "delete_policy.windows none -> {22:00-06:00, time zone UTC, outside 0/s}"},
       {"    show_held: true\n", "show_held false -> true"},
       {"    holds: true\n", "requires_holds false -> true"},
+      {"    feed: {notice_seconds: 60}\n",
+       "feed off -> {max age 86400s, max bytes 1073741824, notice 60s}"},
   };
   for (const auto& c : kCases) {
     EXPECT_EQ(ChangesText(Differences(Described(""), Described(c.lines))), c.expected);
@@ -121,6 +127,8 @@ TEST(ContainerChangeTest, AbsentAndDefaultAreTheSame) {
   v1::Container without_release = spelled_out;
   without_release.mutable_delete_policy()->mutable_brake()->clear_release_after();
   EXPECT_THAT(Differences(without_release, spelled_out), IsEmpty());
+  bare.mutable_feed();
+  EXPECT_THAT(Differences(bare, Described("    feed: {}\n")), IsEmpty());
 }
 
 struct Outcome {
@@ -242,6 +250,13 @@ TEST_F(ApplyTest, ARefusalBecauseHoldsStandNamesTheCommandThatOverridesThem) {
   EXPECT_THAT(Apply("containers:\n  - {id: c d, indexing_mode: NONE}\n").err,
               HasSubstr("refused (ttlctl containers set --indexing-mode none --force 'c d' "
                         "overrides them); nothing was changed"));
+}
+
+TEST_F(ApplyTest, ARefusalBecauseOfSubscriptionsNamesTheCommandThatOverridesThem) {
+  Present("c", "    feed: {}\n");
+  sidecar_.Fail("UpdateContainer", RefusalFor("SUBSCRIPTIONS_EXIST"));
+  EXPECT_THAT(Apply("containers:\n  - {id: c}\n").err,
+              HasSubstr("refused (ttlctl containers set --feed off --force c overrides them)"));
 }
 
 TEST_F(ApplyTest, AFailureOnTheWaySaysWhatIsDone) {
@@ -405,6 +420,17 @@ std::optional<PolicyBrake> AnyBrake() {
   return brake;
 }
 
+FeedSettings AnyFeed() {
+  FeedSettings feed;
+  feed.max_age_seconds =
+      *rc::gen::inRange(FeedSettings::kMinMaxAgeSeconds, FeedSettings::kMaxMaxAgeSeconds + 1);
+  feed.max_bytes = *rc::gen::inRange(FeedSettings::kMinMaxBytes, FeedSettings::kMaxMaxBytes + 1);
+  feed.notice_seconds = Maybe([] {
+    return *rc::gen::inRange(FeedSettings::kMinNoticeSeconds, FeedSettings::kMaxNoticeSeconds + 1);
+  });
+  return feed;
+}
+
 std::optional<DeleteWindows> AnyWindows() {
   DeleteWindows windows;
   const int count = *rc::gen::inRange(1, 5);
@@ -433,6 +459,7 @@ ContainerSettings AnySettings() {
   if (*rc::gen::arbitrary<bool>()) settings.windows = AnyWindows();
   settings.show_held = *rc::gen::arbitrary<bool>();
   settings.requires_holds = *rc::gen::arbitrary<bool>();
+  settings.feed = Maybe(AnyFeed);
   return settings;
 }
 
@@ -507,6 +534,10 @@ TEST_F(ExportTest, IsAFileOfContainers) {
             "        max_deletes_per_second_outside: 0.5\n"
             "    show_held: true\n"
             "    holds: true\n"
+            "    feed:\n"
+            "      max_age_seconds: 7200\n"
+            "      max_bytes: 2000000\n"
+            "      notice_seconds: 60\n"
             "  - id: \"on\"\n");
   EXPECT_EQ(Export({}).out, "containers: []\n");
 }

@@ -218,6 +218,8 @@ TEST(CompletionTest, ChoicesAreOffered) {
   EXPECT_THAT(Offered({"containers", "set", "c", "--indexing-mode", "l"}), ElementsAre("lazy"));
   EXPECT_THAT(Offered({"containers", "set", "c", "--default-ttl", ""}), ElementsAre("off"));
   EXPECT_THAT(Offered({"health", "--service", "r"}), ElementsAre("readiness"));
+  EXPECT_THAT(Offered({"watch", "c", "--kinds", "re"}),
+              ElementsAre("revived", "replaced", "resync"));
   EXPECT_THAT(Offered({"completion", ""}), ElementsAre("bash", "zsh", "fish"));
   EXPECT_THAT(Offered({"completion", "bash", ""}), IsEmpty());
   EXPECT_THAT(Offered({"containers", "create", "c", "--nonsense=", ""}), IsEmpty());
@@ -240,7 +242,8 @@ TEST(CompletionTest, ContainersAreAskedFromTheSidecarOfTheCommandLine) {
       {"--server", sidecar.address(), "status", "salesdb/"},
       {"containers", "set", absl::StrCat("--server=", sidecar.address()), "salesdb/"},
       {"items", "list", "--server", sidecar.address(), "--show-expired", "salesdb/"},
-      {"pause", "--reason", "x", "--server", sidecar.address(), "salesdb/"}};
+      {"pause", "--reason", "x", "--server", sidecar.address(), "salesdb/"},
+      {"watch", "logs", "--server", sidecar.address(), "salesdb/"}};
   for (const Words& line : lines) {
     sidecar.Answer("ListContainers", list);
     EXPECT_THAT(Offered(line), ElementsAre("salesdb/orders", "salesdb/carts"))

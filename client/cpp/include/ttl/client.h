@@ -18,9 +18,10 @@
 namespace ttl {
 
 class ContainerClient;
+class FeedClient;
 class OperatorClient;
 
-// Client of a ttl-sidecar: the data path of a primary store by itself, and containers() and
+// Client of a ttl-sidecar: the data path of a primary store by itself, and containers(), feed() and
 // operations() for the rest of ttl.v1. Its values are the messages of the API; the comments in
 // protos/ttl/v1 describe their fields, limits and errors.
 //
@@ -29,10 +30,11 @@ class OperatorClient;
 // does not respond in time, and INTERNAL if its response violates the API.
 //
 // Until its deadline a call waits for a sidecar that is down or restarts (see
-// TtlClientOptions::wait_for_sidecar). The client retries reads, holds, and reports in which every
-// entry has a sequence, also if it does not know whether they were applied; other reports only if
-// the sidecar refused them, at most 4 attempts in all; operators' other changes only if nothing was
-// sent, because a repeated change could undo another operator's. Streams are not retried.
+// TtlClientOptions::wait_for_sidecar). The client retries reads, holds, acknowledgements, and
+// reports in which every entry has a sequence, also if it does not know whether they were applied;
+// other reports only if the sidecar refused them, at most 4 attempts in all; operators' other
+// changes only if nothing was sent, because a repeated change could undo another operator's.
+// Streams are not retried, except by an EventWatcher.
 //
 // The plural data-path methods take any number of entries. They send them in order, at most
 // kMaxEntriesPerCall per call; the server validates each call as a whole and applies all of it or
@@ -57,8 +59,9 @@ class TtlClient {
   const std::string& address() const;
 
   // The calls of other audiences, over the same connection: ttl/container_client.h,
-  // ttl/operator_client.h. They are valid as long as the client.
+  // ttl/feed_client.h, ttl/operator_client.h. They are valid as long as the client.
   ContainerClient& containers();
+  FeedClient& feed();
   OperatorClient& operations();
 
   // A report is durable when its method returns OK.

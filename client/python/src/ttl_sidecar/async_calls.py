@@ -53,7 +53,7 @@ class AsyncCalls:
                     return await call
             except SidecarError as error:
                 pause = attempts.pause_after(error, self.timeout_error)
-            await self._sleep(pause)
+            await self.sleep(pause)
 
     @contextlib.contextmanager
     def ending_with_client(self, call: Any) -> Iterator[Any]:
@@ -84,7 +84,8 @@ class AsyncCalls:
             return self.ends.closed_error()
         return SidecarError(grpc.StatusCode.CANCELLED, "the call was cancelled")
 
-    async def _sleep(self, seconds: float) -> None:
+    async def sleep(self, seconds: float) -> None:
+        """Returns earlier if the client is closed."""
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._closed.wait(), seconds)
 

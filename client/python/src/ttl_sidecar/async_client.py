@@ -11,8 +11,9 @@ import grpc
 
 from ttl.v1 import (
     clock_pb2, container_pb2, container_service_pb2, container_service_pb2_grpc,
-    expiry_service_pb2, expiry_service_pb2_grpc, hold_pb2, hold_service_pb2_grpc, item_pb2,
-    item_service_pb2_grpc, maintenance_service_pb2, maintenance_service_pb2_grpc)
+    expiry_service_pb2, expiry_service_pb2_grpc, feed_pb2, feed_service_pb2, feed_service_pb2_grpc,
+    hold_pb2, hold_service_pb2_grpc, item_pb2, item_service_pb2_grpc,
+    maintenance_service_pb2, maintenance_service_pb2_grpc)
 from ttl_sidecar import async_streams, calls, requests, values
 from ttl_sidecar.async_calls import AsyncCalls
 from ttl_sidecar.async_usage import AsyncUsageReporter
@@ -40,6 +41,7 @@ class AsyncClient(requests.Stubs):
     item_service: item_service_pb2_grpc.ItemServiceAsyncStub
     container_service: container_service_pb2_grpc.ContainerServiceAsyncStub
     expiry_service: expiry_service_pb2_grpc.ExpiryServiceAsyncStub
+    feed_service: feed_service_pb2_grpc.FeedServiceAsyncStub
     hold_service: hold_service_pb2_grpc.HoldServiceAsyncStub
     maintenance_service: maintenance_service_pb2_grpc.MaintenanceServiceAsyncStub
 
@@ -123,10 +125,11 @@ class AsyncClient(requests.Stubs):
             self, id: str, default_ttl: int | None = None, *,
             indexing_mode: int | str | None = None,
             delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None,
-            show_held: bool = False, requires_holds: bool = False
+            show_held: bool = False, requires_holds: bool = False,
+            feed: feed_pb2.FeedSettings | None = None
     ) -> container_pb2.Container:
         return await self._run(requests.create_container(requests.new_container(
-            id, default_ttl, indexing_mode, delete_policy, show_held, requires_holds)))
+            id, default_ttl, indexing_mode, delete_policy, show_held, requires_holds, feed)))
 
     def preview_container(
             self, container: container_pb2.Container
@@ -233,6 +236,37 @@ class AsyncClient(requests.Stubs):
 
     async def accept_holds(self, container: str) -> None:
         await self._run(requests.accept_holds(container))
+
+    # The feed: what expires and what is deleted (FeedService).
+
+    def watch_events(self, containers: Iterable[str], token: bytes = b"", *,
+                     kinds: Iterable[int | str] = (), heartbeat: float = 1.0
+                     ) -> AsyncGenerator[feed_service_pb2.WatchEventsResponse, None]:
+        watch = requests.watch_events(containers, token, kinds, heartbeat)
+        return async_streams.follow_events(watch.method(self), watch, self._calls)
+
+    def watch_subscription(self, container: str, name: str, *, heartbeat: float = 1.0
+                           ) -> AsyncGenerator[feed_service_pb2.WatchEventsResponse, None]:
+        watch = requests.watch_subscription(container, name, heartbeat)
+        return async_streams.follow_events(watch.method(self), watch, self._calls)
+
+    async def acknowledge(self, container: str, name: str, epoch: int, sequence: int) -> int:
+        return await self._run(requests.acknowledge(container, name, epoch, sequence))
+
+    async def create_subscription(self, container: str, name: str, *,
+                                  kinds: Iterable[int | str] = (),
+                                  consumer: str = "") -> feed_pb2.Subscription:
+        return await self._run(requests.create_subscription(container, name, kinds, consumer))
+
+    async def get_subscription(self, container: str, name: str) -> feed_pb2.Subscription:
+        return await self._run(requests.get_subscription(container, name))
+
+    def list_subscriptions(self, container: str = ""
+                           ) -> AsyncGenerator[feed_pb2.Subscription, None]:
+        return self._pages(requests.list_subscriptions(container))
+
+    async def delete_subscription(self, container: str, name: str) -> None:
+        await self._run(requests.delete_subscription(container, name))
 
     # Maintenance.
 

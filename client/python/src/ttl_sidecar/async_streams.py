@@ -10,7 +10,7 @@ from typing import (
 from ttl_sidecar import errors
 from ttl_sidecar.answer_clock import AnswerClock
 from ttl_sidecar.async_calls import AsyncCalls, is_being_cancelled
-from ttl_sidecar.requests import Download
+from ttl_sidecar.requests import Download, EventWatch
 
 T = TypeVar("T")
 
@@ -140,6 +140,24 @@ async def follow(method: Any, request: Any, longest_silence: float,
         if watchdog.timed_out:
             raise calls.timeout_error(longest_silence) from error
         raise
+
+
+async def follow_events(method: Any, watch: EventWatch,
+                        calls: AsyncCalls) -> AsyncGenerator[Any, None]:
+    """Yields what the server sends, over one stream after the other. The next one begins behind the
+    last response that the reader has come back from."""
+    while True:
+        try:
+            stream = follow(method, watch.request, watch.longest_silence, calls)
+            async with contextlib.aclosing(stream):
+                async for response in stream:
+                    watch.heard()
+                    yield response
+                    watch.move_behind(response)
+        except errors.SidecarError as error:
+            if not watch.may_resume_after(error):
+                raise
+        await calls.sleep(watch.next_pause())
 
 
 async def download(method: Any, download: Download,

@@ -114,7 +114,11 @@ class Calls:
                     return method(request, timeout=attempts.left(), wait_for_ready=attempts.waits)
             except SidecarError as error:
                 pause = attempts.pause_after(error, self.timeout_error)
-            self._closed.wait(pause)
+            self.sleep(pause)
+
+    def sleep(self, seconds: float) -> None:
+        """Returns earlier if the client is closed."""
+        self._closed.wait(seconds)
 
     def errors(self) -> _Translated:
         """A context in which what gRPC raises becomes a SidecarError."""

@@ -10,8 +10,9 @@ import grpc
 
 from ttl.v1 import (
     clock_pb2, container_pb2, container_service_pb2, container_service_pb2_grpc,
-    expiry_service_pb2, expiry_service_pb2_grpc, hold_pb2, hold_service_pb2_grpc, item_pb2,
-    item_service_pb2_grpc, maintenance_service_pb2, maintenance_service_pb2_grpc)
+    expiry_service_pb2, expiry_service_pb2_grpc, feed_pb2, feed_service_pb2, feed_service_pb2_grpc,
+    hold_pb2, hold_service_pb2_grpc, item_pb2, item_service_pb2_grpc,
+    maintenance_service_pb2, maintenance_service_pb2_grpc)
 from ttl_sidecar import calls, requests, streams, values
 from ttl_sidecar.requests import Call, Exchange, Page, Reply
 from ttl_sidecar.usage import UsageReporter
@@ -29,15 +30,15 @@ class Client(requests.Stubs):
     Every call has a deadline, repeats included: `check_timeout` for checks and look-ups of one
     item, `report_timeout` for reports, `admin_timeout` for other calls; in seconds. On streams it
     is the time until a message is answered. Until then a call waits for a sidecar that is away or
-    restarts: reads, holds, and reports in which every entry has a sequence, are sent again when
-    their fate is not known; other reports when the sidecar refused them; changes, and usage, only
-    if nothing was sent. Reports that its full queue refused have 4 attempts. A stream that breaks
-    is an error. Messages that were answered have taken effect.
+    restarts: reads, holds, acknowledgements, and reports in which every entry has a sequence, are
+    sent again when their fate is not known; other reports when the sidecar refused them; changes,
+    and usage, only if nothing was sent. Reports that its full queue refused have 4 attempts. A
+    stream that breaks is an error, except of events. Messages that were answered have taken effect.
 
     Items, checks and answers are values of this package, containers and status the messages of
-    ttl.v1. `item_service`, `container_service`, `expiry_service`, `hold_service` and
-    `maintenance_service` are the generated stubs, for whatever has no method here: no deadline, no
-    repeats, gRPC's own errors.
+    ttl.v1. `item_service`, `container_service`, `expiry_service`, `feed_service`, `hold_service`
+    and `maintenance_service` are the generated stubs, for whatever has no method here: no deadline,
+    no repeats, gRPC's own errors.
 
     `interceptors` are gRPC's (grpc.UnaryUnaryClientInterceptor and its like), the first one
     outermost. They see every attempt of a call, every stream, and the reports of usage.
@@ -50,6 +51,7 @@ class Client(requests.Stubs):
     item_service: item_service_pb2_grpc.ItemServiceStub
     container_service: container_service_pb2_grpc.ContainerServiceStub
     expiry_service: expiry_service_pb2_grpc.ExpiryServiceStub
+    feed_service: feed_service_pb2_grpc.FeedServiceStub
     hold_service: hold_service_pb2_grpc.HoldServiceStub
     maintenance_service: maintenance_service_pb2_grpc.MaintenanceServiceStub
 
@@ -149,13 +151,14 @@ class Client(requests.Stubs):
     def create_container(self, id: str, default_ttl: int | None = None, *,
                          indexing_mode: int | str | None = None,
                          delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None,
-                         show_held: bool = False,
-                         requires_holds: bool = False) -> container_pb2.Container:
+                         show_held: bool = False, requires_holds: bool = False,
+                         feed: feed_pb2.FeedSettings | None = None) -> container_pb2.Container:
         """ALREADY_EXISTS if there is one. `indexing_mode` is one of container_pb2 or its name.
         `show_held`: expired items under a hold stay visible. `requires_holds`: nothing is deleted
-        before accept_holds()."""
+        before accept_holds(). `feed`: what expires can be read by watch_events(); FeedSettings()
+        has its defaults."""
         return self._run(requests.create_container(requests.new_container(
-            id, default_ttl, indexing_mode, delete_policy, show_held, requires_holds)))
+            id, default_ttl, indexing_mode, delete_policy, show_held, requires_holds, feed)))
 
     def preview_container(
             self, container: container_pb2.Container
@@ -176,7 +179,7 @@ class Client(requests.Stubs):
     def update_container(self, container: container_pb2.Container, paths: Iterable[str], *,
                          force: bool = False) -> container_pb2.Container:
         """Sets the fields named in `paths`; one that is absent in `container` is removed. `force`:
-        also indexing mode NONE while holds stand."""
+        also indexing mode NONE while holds stand, and no feed while it has subscriptions."""
         return self._run(requests.update_container(container, paths, force))
 
     def preview_update(self, container: container_pb2.Container, paths: Iterable[str], *,
@@ -189,8 +192,8 @@ class Client(requests.Stubs):
         return self._run(requests.set_default_ttl(id, default_ttl))
 
     def delete_container(self, id: str, etag: str = "", *, force: bool = False) -> None:
-        """ABORTED if `etag` is neither empty nor the current one. `force`: also while holds stand,
-        which are deleted with it."""
+        """ABORTED if `etag` is neither empty nor the current one. `force`: also while holds stand
+        or the feed has subscriptions, which are deleted with it."""
         self._run(requests.delete_container(id, etag, force))
 
     def watch_containers(
@@ -300,6 +303,60 @@ class Client(requests.Stubs):
         """States that the holds of the container are complete; deletes that waited for it resume.
         """
         self._run(requests.accept_holds(container))
+
+    # The feed: what expires and what is deleted (FeedService).
+
+    def watch_events(self, containers: Iterable[str], token: bytes = b"", *,
+                     kinds: Iterable[int | str] = (), heartbeat: float = 1.0
+                     ) -> Iterator[feed_service_pb2.WatchEventsResponse]:
+        """The events of up to 100 containers behind `token`, that of a response, or from now on;
+        only those of `kinds` (feed_pb2, or their names), if there are any. Responses without events
+        are heartbeats.
+
+        A stream that breaks after its first response is opened again, for as long as it takes. A
+        response counts as dealt with when the next one is asked for; keep its token, to begin
+        behind it in another process. A silence of five heartbeats (in seconds) counts as a break.
+
+        OUT_OF_RANGE: events are missing, because they were dropped (reason EVENTS_DROPPED) or the
+        log is another one (LOG_REPLACED). Compare what you keep with the store, then begin without
+        a token."""
+        watch = requests.watch_events(containers, token, kinds, heartbeat)
+        return streams.follow_events(watch.method(self), watch, self._calls)
+
+    def watch_subscription(self, container: str, name: str, *, heartbeat: float = 1.0
+                           ) -> Iterator[feed_service_pb2.WatchEventsResponse]:
+        """The events of a subscription that are not acknowledged, as watch_events() does. They come
+        again when a stream is opened again.
+
+        After OUT_OF_RANGE read the last_sequence of the subscription, compare what you keep with
+        the store, acknowledge that sequence, and begin again."""
+        watch = requests.watch_subscription(container, name, heartbeat)
+        return streams.follow_events(watch.method(self), watch, self._calls)
+
+    def acknowledge(self, container: str, name: str, epoch: int, sequence: int) -> int:
+        """States that all events of the subscription up to `sequence` are dealt with; durable when
+        it returns the sequence acknowledged now. `epoch` is that of the response that brought the
+        event. OUT_OF_RANGE with the reason SEQUENCE_NOT_SENT if the sidecar has restarted since:
+        the events come again, to be acknowledged then."""
+        return self._run(requests.acknowledge(container, name, epoch, sequence))
+
+    def create_subscription(self, container: str, name: str, *, kinds: Iterable[int | str] = (),
+                            consumer: str = "") -> feed_pb2.Subscription:
+        """Begins behind the last event. `kinds`: what it reads, all if empty. `consumer`: who alone
+        may acknowledge."""
+        return self._run(requests.create_subscription(container, name, kinds, consumer))
+
+    def get_subscription(self, container: str, name: str) -> feed_pb2.Subscription:
+        return self._run(requests.get_subscription(container, name))
+
+    def list_subscriptions(self, container: str = "") -> Iterator[feed_pb2.Subscription]:
+        """Those of one container, or all, in the order of container and name."""
+        return self._pages(requests.list_subscriptions(container))
+
+    def delete_subscription(self, container: str, name: str) -> None:
+        """Ends its streams, too. NOT_FOUND if there is none, also because a call that failed
+        without a response had deleted it."""
+        self._run(requests.delete_subscription(container, name))
 
     # Maintenance.
 

@@ -17,9 +17,10 @@ from google.protobuf.message import Message
 
 from ttl.v1 import (
     clock_pb2, container_pb2, container_service_pb2 as containers_pb,
-    container_service_pb2_grpc, expiry_service_pb2 as expiry_pb, expiry_service_pb2_grpc, hold_pb2,
-    hold_service_pb2 as holds_pb, hold_service_pb2_grpc, item_pb2, item_service_pb2 as items_pb,
-    item_service_pb2_grpc, maintenance_service_pb2 as maintenance_pb, maintenance_service_pb2_grpc)
+    container_service_pb2_grpc, expiry_service_pb2 as expiry_pb, expiry_service_pb2_grpc, feed_pb2,
+    feed_service_pb2 as feed_pb, feed_service_pb2_grpc, hold_pb2, hold_service_pb2 as holds_pb,
+    hold_service_pb2_grpc, item_pb2, item_service_pb2 as items_pb, item_service_pb2_grpc,
+    maintenance_service_pb2 as maintenance_pb, maintenance_service_pb2_grpc)
 from ttl_sidecar import errors, values
 from ttl_sidecar.errors import SidecarError
 from ttl_sidecar.repeats import Kind
@@ -43,6 +44,7 @@ class Stubs:
     item_service: Any
     container_service: Any
     expiry_service: Any
+    feed_service: Any
     hold_service: Any
     maintenance_service: Any
 
@@ -50,6 +52,7 @@ class Stubs:
         self.item_service = item_service_pb2_grpc.ItemServiceStub(channel)
         self.container_service = container_service_pb2_grpc.ContainerServiceStub(channel)
         self.expiry_service = expiry_service_pb2_grpc.ExpiryServiceStub(channel)
+        self.feed_service = feed_service_pb2_grpc.FeedServiceStub(channel)
         self.hold_service = hold_service_pb2_grpc.HoldServiceStub(channel)
         self.maintenance_service = maintenance_service_pb2_grpc.MaintenanceServiceStub(channel)
         # With messages of the same wire format: grpc.health.v1 belongs to another package.
@@ -161,6 +164,51 @@ class Watch:
     longest_silence: float
 
 
+class EventWatch:
+    """Streams of events one after the other, each of which begins where the one before ended."""
+
+    # Codes after which opening the next stream would not help. CANCELLED: the client is closed.
+    _FINAL = frozenset({
+        grpc.StatusCode.CANCELLED, grpc.StatusCode.OUT_OF_RANGE, grpc.StatusCode.INVALID_ARGUMENT,
+        grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION,
+        grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNAUTHENTICATED,
+        grpc.StatusCode.UNIMPLEMENTED})
+
+    _FIRST_PAUSE = 0.1
+    _LONGEST_PAUSE = 2.0
+
+    def __init__(self, request: feed_pb.WatchEventsRequest, heartbeat: float):
+        self.longest_silence = require_time_limit("heartbeat", 5 * heartbeat)
+        self.request = request
+        self.request.heartbeat_interval.CopyFrom(_duration(self.longest_silence / 5))
+        self._has_begun = False
+        self._pause = self._FIRST_PAUSE
+
+    @staticmethod
+    def method(stubs: Stubs) -> Any:
+        return stubs.feed_service.WatchEvents
+
+    def heard(self) -> None:
+        """To be called when a response has come."""
+        self._has_begun = True
+        self._pause = self._FIRST_PAUSE
+
+    def move_behind(self, response: feed_pb.WatchEventsResponse) -> None:
+        """To be called when the response has been dealt with. A subscription moves by what is
+        acknowledged."""
+        if self.request.HasField("containers") and response.token:
+            self.request.containers.token = response.token
+
+    def may_resume_after(self, error: SidecarError) -> bool:
+        """Whether a stream that ended so has to be followed by another."""
+        return self._has_begun and error.code not in self._FINAL
+
+    def next_pause(self) -> float:
+        """Seconds before the next stream: more each time, until a response comes."""
+        pause, self._pause = self._pause, min(2 * self._pause, self._LONGEST_PAUSE)
+        return pause
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Download:
     """A stream that lasts as long as there is something to send. If `name` is given, the last
@@ -264,13 +312,13 @@ def preview_container(container: container_pb2.Container) -> Download:
 
 def new_container(id: str, default_ttl: int | None, indexing_mode: int | str | None = None,
                   delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None,
-                  show_held: bool = False,
-                  requires_holds: bool = False) -> container_pb2.Container:
+                  show_held: bool = False, requires_holds: bool = False,
+                  feed: feed_pb2.FeedSettings | None = None) -> container_pb2.Container:
     values.require_seconds("default_ttl", default_ttl)
     mode: Any = indexing_mode
     return container_pb2.Container(id=id, default_ttl=default_ttl, indexing_mode=mode,
                                    delete_policy=delete_policy, show_held=show_held,
-                                   requires_holds=requires_holds)
+                                   requires_holds=requires_holds, feed=feed)
 
 
 def get_container(id: str) -> Call[container_pb2.Container]:
@@ -459,6 +507,58 @@ def accept_holds(container: str) -> Call[None]:
                    holds_pb.AcceptHoldsRequest(container=container), _nothing)
 
 
+# The feed.
+
+
+def watch_events(containers: Iterable[str], token: bytes, kinds: Iterable[int | str],
+                 heartbeat: float) -> EventWatch:
+    if isinstance(containers, str):
+        raise TypeError(f"containers = {containers!r}: a list of ids is required")
+    values.require_bytes("token", token)
+    watched = feed_pb.WatchedContainers(ids=containers, token=token, kinds=_kinds(kinds))
+    return EventWatch(feed_pb.WatchEventsRequest(containers=watched), heartbeat)
+
+
+def watch_subscription(container: str, name: str, heartbeat: float) -> EventWatch:
+    watched = feed_pb.WatchedSubscription(container=container, name=name)
+    return EventWatch(feed_pb.WatchEventsRequest(subscription=watched), heartbeat)
+
+
+def acknowledge(container: str, name: str, epoch: int, sequence: int) -> Call[int]:
+    values.require_uint64("epoch", epoch)
+    values.require_uint64("sequence", sequence)
+    request = feed_pb.AcknowledgeRequest(container=container, name=name, epoch=epoch,
+                                         sequence=sequence)
+    # Sent again as reads are: an acknowledgement never goes back.
+    return _read(lambda stubs: stubs.feed_service.Acknowledge, request,
+                 lambda response: response.acknowledged_sequence)
+
+
+def create_subscription(container: str, name: str, kinds: Iterable[int | str],
+                        consumer: str) -> Call[feed_pb2.Subscription]:
+    subscription = feed_pb2.Subscription(container=container, name=name, kinds=_kinds(kinds),
+                                         consumer=consumer)
+    return _change(lambda stubs: stubs.feed_service.CreateSubscription,
+                   feed_pb.CreateSubscriptionRequest(subscription=subscription),
+                   lambda response: response.subscription)
+
+
+def get_subscription(container: str, name: str) -> Call[feed_pb2.Subscription]:
+    return _read(lambda stubs: stubs.feed_service.GetSubscription,
+                 feed_pb.GetSubscriptionRequest(container=container, name=name),
+                 lambda response: response.subscription)
+
+
+def list_subscriptions(container: str) -> Call[Page[feed_pb2.Subscription]]:
+    return _pages(lambda stubs: stubs.feed_service.ListSubscriptions,
+                  feed_pb.ListSubscriptionsRequest(container=container), "subscriptions")
+
+
+def delete_subscription(container: str, name: str) -> Call[None]:
+    return _change(lambda stubs: stubs.feed_service.DeleteSubscription,
+                   feed_pb.DeleteSubscriptionRequest(container=container, name=name), _nothing)
+
+
 # Maintenance.
 
 
@@ -561,6 +661,12 @@ def _check_request(container: str, checks: Iterable[Check],
                    as_of: datetime.datetime | None) -> items_pb.CheckVisibilityRequest:
     return items_pb.CheckVisibilityRequest(container=container, as_of=_timestamp("as_of", as_of),
                                            checks=[check.to_proto() for check in checks])
+
+
+def _kinds(kinds: Iterable[int | str]) -> Any:
+    if isinstance(kinds, str):
+        raise TypeError(f"kinds = {kinds!r}: a list of kinds is required")
+    return list(kinds)
 
 
 def _target(container: str | None) -> dict[str, Any]:

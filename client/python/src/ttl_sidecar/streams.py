@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any, Callable, Generator, Iterable, Iterator
 
 import grpc
 
 from ttl_sidecar import errors
 from ttl_sidecar.answer_clock import AnswerClock
 from ttl_sidecar.calls import Calls
-from ttl_sidecar.requests import Download
+from ttl_sidecar.errors import SidecarError
+from ttl_sidecar.requests import Download, EventWatch
 
 
 class Watchdog:
@@ -114,7 +115,8 @@ def exchange(method: Any, requests: Iterable[Any], timeout: float, calls: Calls)
             started[0].cancel()
 
 
-def follow(method: Any, request: Any, longest_silence: float, calls: Calls) -> Iterator[Any]:
+def follow(method: Any, request: Any, longest_silence: float,
+           calls: Calls) -> Generator[Any, None, None]:
     """Yields what the server sends until it ends the stream, which is an error."""
     with calls.errors():
         call = method(request, wait_for_ready=True)
@@ -134,6 +136,23 @@ def follow(method: Any, request: Any, longest_silence: float, calls: Calls) -> I
     finally:
         watchdog.close()
         call.cancel()
+
+
+def follow_events(method: Any, watch: EventWatch, calls: Calls) -> Iterator[Any]:
+    """Yields what the server sends, over one stream after the other. The next one begins behind the
+    last response that the reader has come back from."""
+    while True:
+        try:
+            stream = follow(method, watch.request, watch.longest_silence, calls)
+            with contextlib.closing(stream):
+                for response in stream:
+                    watch.heard()
+                    yield response
+                    watch.move_behind(response)
+        except SidecarError as error:
+            if not watch.may_resume_after(error):
+                raise
+        calls.sleep(watch.next_pause())
 
 
 def download(method: Any, download: Download, calls: Calls) -> Iterator[Any]:

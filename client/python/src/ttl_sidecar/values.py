@@ -33,9 +33,13 @@ def _require_int64(field: str, value: int) -> None:
     _require_integer(field, value, -2**63, 2**63 - 1)
 
 
+def require_uint64(field: str, value: int) -> None:
+    _require_integer(field, value, 0, 2**64 - 1)
+
+
 def _require_sequence(value: int | None) -> None:
     if value is not None:
-        _require_integer("sequence", value, 0, 2**64 - 1)
+        require_uint64("sequence", value)
 
 
 def require_key(id: bytes, partition_key: bytes) -> None:

@@ -52,16 +52,18 @@ struct Step {
 };
 
 // The command has no --force, because it would hold for every container of the file.
-std::string HoldsStandAdvice(const std::string& container, const absl::Status& status) {
-  if (ErrorReason(status) != "HOLDS_STAND") return "";
-  return absl::StrCat(" (ttlctl containers set --indexing-mode none --force ",
+std::string RefusalAdvice(const std::string& container, const absl::Status& status) {
+  const std::string reason = ErrorReason(status);
+  if (reason != "HOLDS_STAND" && reason != "SUBSCRIPTIONS_EXIST") return "";
+  return absl::StrCat(" (ttlctl containers set ",
+                      reason == "HOLDS_STAND" ? "--indexing-mode none" : "--feed off", " --force ",
                       IdArguments({container}), " overrides them)");
 }
 
 absl::Status About(const v1::Container& container, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      absl::StrCat("container \"", absl::Utf8SafeCEscape(container.id()), "\": ",
-                                   status.message(), HoldsStandAdvice(container.id(), status)));
+  return absl::Status(
+      status.code(), absl::StrCat("container \"", absl::Utf8SafeCEscape(container.id()),
+                                  "\": ", status.message(), RefusalAdvice(container.id(), status)));
 }
 
 // Reads the whole input. INVALID_ARGUMENT if it cannot be read or is too long.

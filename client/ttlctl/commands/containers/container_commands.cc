@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/ttlctl/commands/containers/feed_options.h"
 #include "client/ttlctl/commands/containers/policy_options.h"
 #include "client/ttlctl/commands/state_command.h"
 #include "client/ttlctl/input/key_text.h"
@@ -46,11 +47,13 @@ struct ConfirmArguments {
 
 // Fails with the status of a command that has --force.
 ExitCode FailChange(Session& session, const std::string& container, const absl::Status& status) {
-  if (ErrorReason(status) != "HOLDS_STAND") return session.Fail(status);
+  const std::string reason = ErrorReason(status);
+  if (reason != "HOLDS_STAND" && reason != "SUBSCRIPTIONS_EXIST") return session.Fail(status);
   return session.Fail(
       absl::Status(status.code(),
-                   absl::StrCat(status.message(), " (ttlctl holds list ", IdArguments({container}),
-                                " shows them; --force overrides them)")));
+                   absl::StrCat(status.message(), " (ttlctl ",
+                                reason == "HOLDS_STAND" ? "holds" : "subscriptions", " list ",
+                                IdArguments({container}), " shows them; --force overrides them)")));
 }
 
 ExitCode PreviewCreation(Session& session, const v1::Container& container) {
@@ -131,7 +134,8 @@ ExitCode Set(Session& session, const ChangeArguments& arguments) {
   if (!edited.ok()) return session.Fail(edited);
   if (fields.empty()) {
     return session.Fail(ExitCode::kUsage,
-                        absl::StrCat("nothing to set: give at least one of ", PolicyOptionNames()));
+                        absl::StrCat("nothing to set: give at least one of ", PolicyOptionNames(),
+                                     ", ", FeedOptionNames()));
   }
   v1::UpdateContainerRequest request;
   *request.mutable_container() = std::move(container);
@@ -257,6 +261,7 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
       AddCommand(*containers, "create", "Create a container", create_arguments, Create, chosen);
   AddId(*create, *create_arguments);
   AddPolicyOptions(*create, *create_arguments);
+  AddFeedOptions(*create, *create_arguments);
   create->add_flag(
       "--dry-run", create_arguments->dry_run,
       "Create nothing; read the store and show what the container would hide and delete");
@@ -272,11 +277,13 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
                              set_arguments, Set, chosen);
   AddId(*set, *set_arguments);
   AddPolicyOptions(*set, *set_arguments);
+  AddFeedOptions(*set, *set_arguments);
   AddEtag(*set, *set_arguments);
   set->add_flag("--dry-run", set_arguments->dry_run,
                 "Change nothing; show what the change would hide and delete");
   set->add_flag("--force", set_arguments->force,
-                "Set indexing mode none although holds stand; they are kept");
+                "Set indexing mode none although holds stand, which are kept, or remove the feed "
+                "although it has subscriptions, which are deleted");
 
   AddConfirm(*containers, chosen);
 
@@ -289,8 +296,10 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
   AddEtag(*remove, *delete_arguments);
   remove->add_flag("--yes", delete_arguments->yes,
                    "Do not ask; required if standard input is not a terminal");
-  remove->add_flag("--force", delete_arguments->force,
-                   "Remove the container although holds stand, and them with it");
+  remove->add_flag(
+      "--force", delete_arguments->force,
+      "Remove the container although holds stand or its feed has subscriptions, and them "
+      "with it");
 }
 
 }  // namespace ttl

@@ -40,7 +40,8 @@ struct ContainerArguments {
   WindowsEdit windows;
 };
 
-// Adds the options for all fields that an owner can set. `arguments` must outlive the parsing.
+// Adds the options for all fields that an owner can set, except those of the feed. `arguments` must
+// outlive the parsing.
 void AddPolicyOptions(CLI::App& command, ContainerArguments& arguments);
 
 // The names of the options, for messages.

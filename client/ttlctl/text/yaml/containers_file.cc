@@ -74,6 +74,14 @@ ordered_json DeletePolicyOf(const v1::DeletePolicy& policy) {
   return object;
 }
 
+ordered_json FeedOf(const v1::FeedSettings& feed) {
+  ordered_json object = ordered_json::object();
+  if (feed.has_max_age()) object["max_age_seconds"] = feed.max_age().seconds();
+  if (feed.has_max_bytes()) object["max_bytes"] = feed.max_bytes();
+  if (feed.has_notice()) object["notice_seconds"] = feed.notice().seconds();
+  return object;
+}
+
 ordered_json EntryOf(const v1::Container& container) {
   ordered_json entry = {{"id", container.id()}};
   if (container.has_default_ttl()) entry["default_ttl"] = container.default_ttl();
@@ -83,6 +91,7 @@ ordered_json EntryOf(const v1::Container& container) {
   if (!policy.empty()) entry["delete_policy"] = std::move(policy);
   if (container.show_held()) entry["show_held"] = true;
   if (container.requires_holds()) entry["holds"] = true;
+  if (container.has_feed()) entry["feed"] = FeedOf(container.feed());
   return entry;
 }
 
