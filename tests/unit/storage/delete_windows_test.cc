@@ -90,10 +90,11 @@ TEST_F(DeleteWindowsTest, AreKeptOverARestart) {
 }
 
 TEST_F(DeleteWindowsTest, AreInABackup) {
-  const auto backup = storage_->StartBackup(kTestNow).value();
+  auto backup = storage_->StartBackup(kTestNow).value();
   std::ofstream file(temp_.File("backup"), std::ios::binary);
   for (std::string next = *backup->Next(); !next.empty(); next = *backup->Next()) file << next;
   file.close();
+  backup.reset();  // before the storage is closed
   ASSERT_TRUE(RestoreBackup(temp_.File("backup"), OptionsFor("restored"), kTestNow).ok());
   Open("restored");
   EXPECT_EQ(Find("c")->settings, AtNight("Europe/Berlin"));
