@@ -35,12 +35,12 @@ constexpr absl::Duration kLongestStep = absl::Milliseconds(50);
 // Longest time between two steps where there is a feed: the watermark follows the time.
 constexpr absl::Duration kMaxWait = absl::Milliseconds(500);
 // The same where there is none. A change of a container wakes the loop.
-constexpr absl::Duration kIdle = absl::Minutes(1);
+constexpr absl::Duration kNothingToAnnounce = absl::Minutes(1);
 constexpr absl::Duration kMaxSleep = absl::Seconds(30);
 // Our time counts as stepped if it gained more than this on the steady clock.
 constexpr absl::Duration kClockStep = absl::Milliseconds(10);
 // After an error, and after a page of which something changed before it was told.
-constexpr absl::Duration kRetry = absl::Seconds(1);
+constexpr absl::Duration kAnnounceRetry = absl::Seconds(1);
 constexpr absl::Duration kSoon = absl::Milliseconds(10);
 
 absl::Duration Until(int64_t second, absl::Time now) { return absl::FromUnixSeconds(second) - now; }
@@ -53,7 +53,7 @@ Announcer::StepResult Announcer::RunOnce() {
   const absl::Duration steady = SteadyNow();
   MeetChanged();
   if (states_.empty()) {
-    step.wait = kIdle;
+    step.wait = kNothingToAnnounce;
     return step;
   }
   if (!moment.judged_at.has_value()) {
@@ -176,7 +176,7 @@ void Announcer::RunSlice(uint64_t number, absl::Time judged_at, absl::Duration s
              absl::StrCat("feed stalled: container=", Quoted(container->id),
                           " error=", Quoted(TextOf(left.status()), kMaxErrorBytes)),
              steady);
-    again = steady + kRetry;
+    again = steady + kAnnounceRetry;
   } else if (*left == Left::kRetry) {
     again = steady + kSoon;
   } else if (*left == Left::kNothing) {
@@ -203,7 +203,7 @@ Announcer::Left Announcer::Walk(const Container& container, State& state, int64_
   if (!container.feed.needs_revive_walk() || steady < state.walk_again) return Left::kNothing;
   const absl::StatusOr<Left> left = Revive(container, state, now, step);
   if (left.ok()) return *left;
-  state.walk_again = steady + kRetry;
+  state.walk_again = steady + kAnnounceRetry;
   log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/revive"),
            absl::StrCat("items that live again are not told: container=", Quoted(container.id),
                         " error=", Quoted(TextOf(left.status()), kMaxErrorBytes)),
