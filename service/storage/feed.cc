@@ -77,8 +77,9 @@ absl::Status CheckNotDropped(const ContainerPtr& container, const FeedLog::State
   if (state.dropped_sequence <= after) return absl::OkStatus();
   return MakeError(Reason::kEventsDropped,
                    absl::StrCat("container \"", container->id, "\": its events up to sequence ",
-                                state.dropped_sequence, " were dropped, but those behind ", after,
-                                " are asked for: compare with the store and begin without a token"),
+                                state.dropped_sequence, " were dropped, but those after ", after,
+                                " are asked for: begin without a token, and then compare with the "
+                                "store"),
                    {{"container", container->id}});
 }
 

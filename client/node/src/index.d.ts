@@ -280,7 +280,8 @@ export class Client {
    * process. A silence of five heartbeats counts as a break.
    *
    * OUT_OF_RANGE: events are missing, because they were dropped (reason EVENTS_DROPPED) or the log is
-   * another one (LOG_REPLACED). Compare what you keep with the store, then begin without a token. */
+   * another one (LOG_REPLACED). Begin without a token, wait for the first response, then compare
+   * what you keep with the store. */
   watchEvents(
     containers: Iterable<string>,
     options?: { token?: v1.Bytes; kinds?: Iterable<v1.EventKind>; heartbeatMs?: number },

@@ -17,13 +17,13 @@ class ClientCalls;
 // response that on_response returned from, or, with a subscription, behind what was acknowledged.
 // So no event is left out, and those of a subscription that were not acknowledged come again. A
 // watch of containers without a token begins with its first response: what happens before is not
-// told.
+// reported.
 //
 // It gives up, with on_failure, if opening the stream again would not help:
 // - OUT_OF_RANGE: events are missing: they were dropped (ErrorReason() EVENTS_DROPPED), or the log
-//   is another one (LOG_REPLACED). Compare what you keep with the store, then watch without a
-//   token; with a subscription, read its last_sequence, compare, acknowledge that sequence and
-//   watch.
+//   is another one (LOG_REPLACED). Watch without a token, wait for the first response, then compare
+//   what you keep with the store; with a subscription, read its last_sequence, compare, acknowledge
+//   that sequence and watch.
 // - INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, PERMISSION_DENIED, UNAUTHENTICATED,
 //   UNIMPLEMENTED: the request cannot be served. FAILED_PRECONDITION also in a child of the process
 //   that created the client.

@@ -318,8 +318,8 @@ class Client(requests.Stubs):
         behind it in another process. A silence of five heartbeats (in seconds) counts as a break.
 
         OUT_OF_RANGE: events are missing, because they were dropped (reason EVENTS_DROPPED) or the
-        log is another one (LOG_REPLACED). Compare what you keep with the store, then begin without
-        a token."""
+        log is another one (LOG_REPLACED). Begin without a token, wait for the first response,
+        then compare what you keep with the store."""
         watch = requests.watch_events(containers, token, kinds, heartbeat)
         return streams.follow_events(watch.method(self), watch, self._calls)
 
