@@ -170,6 +170,17 @@ TEST_F(CaptureGroupsTest, RowsThatWereCondemnedAreReportedAfterARewrite) {
   EXPECT_SOON(Tracked("threads"), ElementsAre("|a|5|", "|b|7|"));
 }
 
+// A keepalive that comes while groups wait to be read says how far the WAL is, and the server does
+// not say it again: with nothing else to stream it is silent for some 15 s.
+TEST_F(CaptureGroupsTest, PositionThatIsSentWhileGroupsWaitIsAcknowledged) {
+  Sql(kCreateCheckpoints);
+  capture_.Begin({Threads()});
+  for (int i = 0; i < 5; ++i) {
+    Checkpoint("a", absl::StrCat(i), 5 + i);
+    ASSERT_TRUE(capture_.CatchUp(absl::Seconds(10))) << "checkpoint " << i;
+  }
+}
+
 // Whatever is written to the tables, and wherever the capture ends.
 TEST_F(CaptureGroupsTest, ManyChangesEndAsTheyAre) {
   Sql(kCreateCheckpoints);

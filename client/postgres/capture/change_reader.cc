@@ -47,13 +47,22 @@ absl::StatusOr<bool> ChangeReader::Read(ReplicationStream& stream) {
 absl::Status ChangeReader::Handle(const ReplicationStream::Message& message) {
   wal_end_ = std::max(wal_end_, message.wal_end);
   if (message.kind == ReplicationStream::Message::Kind::kKeepalive) {
-    if (!transaction_.has_value() && changed_rows() == 0) {
-      parts_.positions.Idle(message.wal_end, parts_.pipeline.added());
-    }
+    HandleKeepalive(message.wal_end);
     return absl::OkStatus();
   }
   TTL_ASSIGN_OR_RETURN(const auto parsed, ParsePgoutput(message.data));
   return std::visit([this](const auto& one) { return Handle(one); }, parsed);
+}
+
+// The server may not say again that nothing else precedes `wal_end`, not before more is written: it
+// asks for no answer to what it believes to be received.
+void ChangeReader::HandleKeepalive(uint64_t wal_end) {
+  if (transaction_.has_value()) return;
+  if (changed_rows() == 0) {
+    parts_.positions.Idle(wal_end, parts_.pipeline.added());
+  } else if (ended_.has_value()) {
+    ended_->end_lsn = std::max(ended_->end_lsn, wal_end);
+  }
 }
 
 absl::Status ChangeReader::Handle(const BeginMessage& message) {
@@ -69,7 +78,7 @@ absl::Status ChangeReader::Handle(const CommitMessage& message) {
     parts_.positions.Commit(message.end_lsn, parts_.pipeline.added(), message.commit_time);
   } else {
     if (!ended_.has_value()) ended_ = Ended{message.end_lsn, message.commit_time};
-    ended_->end_lsn = message.end_lsn;
+    ended_->end_lsn = std::max(ended_->end_lsn, message.end_lsn);
   }
   transaction_.reset();
   ++transactions_;

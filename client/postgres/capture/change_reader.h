@@ -68,6 +68,7 @@ class ChangeReader {
 
  private:
   absl::Status Handle(const ReplicationStream::Message& message);
+  void HandleKeepalive(uint64_t wal_end);
   absl::Status Handle(const BeginMessage& message);
   absl::Status Handle(const CommitMessage& message);
   absl::Status Handle(const RelationMessage& message);
