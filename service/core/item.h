@@ -66,9 +66,9 @@ struct TrackedItem {
   // until the next report.
   bool state_unknown = false;
   // Sequence of the EXPIRED that was logged for this version; 0: none. Counts only if
-  // FeedState::IsTold() says so.
+  // FeedState::IsAnnounced() says so.
   uint64_t expired_sequence = 0;
-  // Expire time, Unix seconds, that the EXPIRING of this version told; 0: none.
+  // Expire time, Unix seconds, that the EXPIRING of this version announced; 0: none.
   int64_t noticed_expire_time = 0;
 };
 

@@ -131,7 +131,7 @@ void Deleting::StartSweep() {
   });
 }
 
-// Not before the changes of the start are made: nothing is told by a policy that they replace.
+// Not before the changes of the start are made: nothing is announced by a policy that they replace.
 void Deleting::StartAnnouncer() {
   announcer_ = std::make_unique<Announcer>(Announcer::Parts{.storage = data_.storage(),
                                                             .judge = *feed_judge_,

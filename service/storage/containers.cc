@@ -17,7 +17,7 @@
 #include "service/storage/commit/tallies.h"
 #include "service/storage/commit/transaction.h"
 #include "service/storage/delete_gate.h"
-#include "service/storage/feed/event_teller.h"
+#include "service/storage/feed/event_writer.h"
 #include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
@@ -94,7 +94,7 @@ absl::Status FitFeed(Transaction& transaction, Container& container,
   if (container.settings.policy.default_ttl == old_default_ttl) return absl::OkStatus();
   feed.policy_time = absl::ToUnixSeconds(now);
   feed.policy_revision = container.revision;
-  TellPolicyChange(transaction.feed(), container, old_default_ttl);
+  LogPolicyChange(transaction.feed(), container, old_default_ttl);
   return absl::OkStatus();
 }
 

@@ -14,7 +14,7 @@
 #include "service/storage/commit/transaction.h"
 #include "service/storage/engine/database.h"
 #include "service/storage/engine/index_cursor.h"
-#include "service/storage/feed/event_teller.h"
+#include "service/storage/feed/event_writer.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/stored_item.h"
 
@@ -172,21 +172,21 @@ void LogDropped(Transaction& transaction, const Container& container, const Dele
   if (!is_deleted || !container.feed.is_on()) return;
   if (before != nullptr && before->expired_sequence == report.expired_sequence) {
     StoredItem after = *before;
-    if (!TellPurged(transaction.feed(), container, report.key, after, report.lateness_seconds)) {
+    if (!LogPurged(transaction.feed(), container, report.key, after, report.lateness_seconds)) {
       return;
     }
     transaction.PutItem(container, report.key, before, std::move(after));
     return;
   }
-  TellSuperseded(transaction.feed(), container, report.key, report.times, report.expired_sequence,
-                 report.lateness_seconds);
+  LogSuperseded(transaction.feed(), container, report.key, report.times, report.expired_sequence,
+                report.lateness_seconds);
 }
 
 void ApplyReport(Transaction& transaction, const Container& container, const DeleteReport& report,
                  const StoredItemPtr& before) {
   if (report.kind == DeleteReport::Kind::kGone) {
     // It was revived since it was judged.
-    const bool was_revived = !container.feed.IsTold(before->expired_sequence);
+    const bool was_revived = !container.feed.IsAnnounced(before->expired_sequence);
     if (was_revived) LogDropped(transaction, container, report, before);
     const std::optional<int64_t> purge_lateness =
         report.deleted ? std::optional(report.lateness_seconds) : std::nullopt;

@@ -12,7 +12,7 @@
 #include "service/storage/commit/tallies.h"
 #include "service/storage/commit/transaction.h"
 #include "service/storage/engine/database.h"
-#include "service/storage/feed/event_teller.h"
+#include "service/storage/feed/event_writer.h"
 #include "service/storage/feed/feed_log.h"
 #include "service/storage/format/feed_codec.h"
 #include "service/storage/format/key_codec.h"
@@ -191,17 +191,17 @@ bool IsAskedFor(const FeedQuery& query, EventKind kind) {
          std::find(query.kinds.begin(), query.kinds.end(), kind) != query.kinds.end();
 }
 
-using TellOne = bool (*)(FeedChanges& changes, const Container& container, const ItemKey& key,
-                         StoredItem& item, bool late);
+using LogOne = bool (*)(FeedChanges& changes, const Container& container, const ItemKey& key,
+                        StoredItem& item, bool late);
 
-bool TellRevivedOne(FeedChanges& changes, const Container& container, const ItemKey& key,
-                    StoredItem& item, bool /*late*/) {
-  return TellRevived(changes, container, key, item);
+bool LogRevivedOne(FeedChanges& changes, const Container& container, const ItemKey& key,
+                   StoredItem& item, bool /*late*/) {
+  return LogRevived(changes, container, key, item);
 }
 
-// Tells each item that is unchanged. One that cannot be read is passed over.
-absl::Status TellEach(Transaction& transaction, uint64_t number,
-                      const std::vector<AnnouncedItem>& items, TellOne tell, int64_t& told) {
+// Announces each item that is unchanged. One that cannot be read is passed over.
+absl::Status LogEach(Transaction& transaction, uint64_t number,
+                     const std::vector<AnnouncedItem>& items, LogOne tell, int64_t& announced) {
   const ContainerPtr container = transaction.FindContainer(number);
   if (container == nullptr || !container->feed.is_on()) return absl::OkStatus();
   for (const AnnouncedItem& item : items) {
@@ -212,22 +212,22 @@ absl::Status TellEach(Transaction& transaction, uint64_t number,
     StoredItem after = **before;
     if (!tell(transaction.feed(), *container, item.key, after, item.late)) continue;
     transaction.PutItem(*container, item.key, *before, std::move(after));
-    ++told;
+    ++announced;
   }
   return absl::OkStatus();
 }
 
-void SubmitTelling(CommitQueue& queue, uint64_t container, std::vector<AnnouncedItem> items,
-                   TellOne tell, Done<int64_t> done) {
-  auto told = std::make_shared<int64_t>(0);
+void SubmitLogging(CommitQueue& queue, uint64_t container, std::vector<AnnouncedItem> items,
+                   LogOne tell, Done<int64_t> done) {
+  auto announced = std::make_shared<int64_t>(0);
   const size_t bytes = items.size() * sizeof(AnnouncedItem);
-  auto apply = [container, items = std::move(items), tell, told](Transaction& transaction) {
-    return TellEach(transaction, container, items, tell, *told);
+  auto apply = [container, items = std::move(items), tell, announced](Transaction& transaction) {
+    return LogEach(transaction, container, items, tell, *announced);
   };
   queue.Submit(bytes, std::move(apply),
-               [told, done = std::move(done)](absl::Status status) mutable {
+               [announced, done = std::move(done)](absl::Status status) mutable {
                  if (!status.ok()) return done(std::move(status));
-                 done(*told);
+                 done(*announced);
                });
 }
 
@@ -252,16 +252,16 @@ absl::Status CheckNew(Transaction& transaction, const Container& container,
 void Feed::SetClock(FeedClock clock) { parts_.log.SetClock(std::move(clock)); }
 
 void Feed::Announce(uint64_t container, std::vector<AnnouncedItem> items, Done<int64_t> done) {
-  SubmitTelling(parts_.queue, container, std::move(items), TellExpired, std::move(done));
+  SubmitLogging(parts_.queue, container, std::move(items), LogExpired, std::move(done));
 }
 
 void Feed::AnnounceExpiring(uint64_t container, std::vector<AnnouncedItem> items,
                             Done<int64_t> done) {
-  SubmitTelling(parts_.queue, container, std::move(items), TellExpiring, std::move(done));
+  SubmitLogging(parts_.queue, container, std::move(items), LogExpiring, std::move(done));
 }
 
 void Feed::Revive(uint64_t container, std::vector<AnnouncedItem> items, Done<int64_t> done) {
-  SubmitTelling(parts_.queue, container, std::move(items), TellRevivedOne, std::move(done));
+  SubmitLogging(parts_.queue, container, std::move(items), LogRevivedOne, std::move(done));
 }
 
 void Feed::NoteRevived(uint64_t container, uint64_t policy_revision, DoneStatus done) {
@@ -285,7 +285,7 @@ void Feed::Resync(uint64_t container, DoneStatus done) {
         container == 0 ? transaction.AllContainers()
                        : std::vector<ContainerPtr>{transaction.FindContainer(container)};
     for (const ContainerPtr& present : containers) {
-      if (present != nullptr && present->feed.is_on()) TellResync(transaction.feed(), *present);
+      if (present != nullptr && present->feed.is_on()) LogResync(transaction.feed(), *present);
     }
     return absl::OkStatus();
   };
@@ -466,8 +466,8 @@ FeedFigures Feed::Figures(const Container& container) const {
   if (!state->is_empty()) figures.oldest_time = state->oldest_time;
   figures.last_sequence = state->last_sequence;
   figures.dropped_sequence = state->dropped_sequence;
-  figures.told_items = parts_.tallies.Told(container.number);
-  figures.told_items_counted = !parts_.tallies.WalkPosition(container.number).has_value();
+  figures.announced_items = parts_.tallies.Announced(container.number);
+  figures.announced_items_counted = !parts_.tallies.WalkPosition(container.number).has_value();
   return figures;
 }
 

@@ -33,7 +33,8 @@ class WakeSignal;
 struct AnnouncedItem {
   ItemKey key;
   uint64_t generation = 0;  // see TrackedItem
-  // Whether it was already said that all items with its expire time, or of its notice, were told.
+  // Whether it was already said that all items with its expire time, or of its notice, were
+  // announced.
   bool late = false;
 };
 
@@ -76,8 +77,8 @@ struct FeedFigures {
   std::optional<absl::Time> oldest_time;  // of the kept events; absent if there is none, or unknown
   uint64_t last_sequence = 0;             // 0: it has had no event yet
   uint64_t dropped_sequence = 0;          // of the last event dropped; 0: none was
-  int64_t told_items = 0;                 // items whose EXPIRED has not ended, of those counted
-  bool told_items_counted = false;        // whether those are all; see Tallies
+  int64_t announced_items = 0;            // items whose EXPIRED has not ended, of those counted
+  bool announced_items_counted = false;   // whether those are all; see Tallies
 };
 
 // Unacknowledged events, counted.
@@ -89,7 +90,7 @@ struct EventsBehind {
 
 // The feeds: the log of what expires and is deleted in the containers that have one, and its
 // subscriptions. Events are written in the commit of the change that they tell of; see
-// feed/event_teller.h. Thread-safe. Errors of all changes, besides those named: NOT_FOUND if the
+// feed/event_writer.h. Thread-safe. Errors of all changes, besides those named: NOT_FOUND if the
 // container does not exist, FAILED_PRECONDITION if it has no feed, UNAVAILABLE if storage refuses
 // writes, RESOURCE_EXHAUSTED if too many changes are queued.
 class Feed {
@@ -110,20 +111,21 @@ class Feed {
   // judged, and events have the time 0. Waits for a reading of the clock set before.
   void SetClock(FeedClock clock);
 
-  // Tells the items that are expired and have not been told, each judged again by the policy and
-  // the time of the commit, if its generation is still the same: EXPIRED. All in one commit. An
-  // item whose state is unknown is never told. Answers how many were told; 0 without an error if
-  // the container is gone or has no feed, or if nothing may be judged.
+  // Announces the items that are expired and have not been announced, each judged again by the
+  // policy and the time of the commit, if its generation is still the same: EXPIRED. All in one
+  // commit. An item whose state is unknown is never announced. Answers how many were announced; 0
+  // without an error if the container is gone or has no feed, or if nothing may be judged.
   void Announce(uint64_t container, std::vector<AnnouncedItem> items, Done<int64_t> done);
 
   // The same for items that will expire within the notice: EXPIRING, once for each version, and
-  // again if its end was moved by more than the notice since. Told items get none.
+  // again if its end was moved by more than the notice since. Announced items get none.
   void AnnounceExpiring(uint64_t container, std::vector<AnnouncedItem> items, Done<int64_t> done);
 
-  // The same for told items that are not expired any more: REVIVED, and they count as not told.
+  // The same for announced items that are not expired any more: REVIVED, and they count as not
+  // announced.
   void Revive(uint64_t container, std::vector<AnnouncedItem> items, Done<int64_t> done);
 
-  // States that all told items that live under the policy of that revision of the container
+  // States that all announced items that live under the policy of that revision of the container
   // (FeedState::policy_revision) have been revived.
   void NoteRevived(uint64_t container, uint64_t policy_revision, DoneStatus done);
 

@@ -9,7 +9,7 @@
 #include "service/storage/commit/commit_queue.h"
 #include "service/storage/commit/transaction.h"
 #include "service/storage/engine/database.h"
-#include "service/storage/feed/event_teller.h"
+#include "service/storage/feed/event_writer.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 
@@ -187,7 +187,7 @@ void SidecarState::ClearDataDoubt(std::string reason, DoneStatus done) {
     if (!saved.has_value() || saved->reason != reason) return absl::OkStatus();
     transaction.Erase(MetaKey(kDataDoubtFact));
     for (const ContainerPtr& container : transaction.AllContainers()) {
-      if (container->feed.is_on()) TellResync(transaction.feed(), *container);
+      if (container->feed.is_on()) LogResync(transaction.feed(), *container);
     }
     return absl::OkStatus();
   };

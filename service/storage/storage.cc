@@ -11,7 +11,7 @@
 #include "service/storage/commit/low_water_marks.h"
 #include "service/storage/commit/record_cache.h"
 #include "service/storage/commit/scan_marks.h"
-#include "service/storage/commit/untold_marks.h"
+#include "service/storage/commit/unannounced_marks.h"
 #include "service/storage/engine/database.h"
 #include "service/storage/engine/directory_mark.h"
 #include "service/storage/feed/feed_log.h"
@@ -32,18 +32,18 @@ struct Storage::Parts {
         database(std::move(opened)),
         cache(options.record_cache_bytes),
         reader(*database, cache),
-        queue(options, {*database, cache, catalog, hold_table, marks, due_changes, untold, tallies,
-                        tombstones, purges, reader, scan_marks, feed_log, tap}),
+        queue(options, {*database, cache, catalog, hold_table, marks, due_changes, unannounced,
+                        tallies, tombstones, purges, reader, scan_marks, feed_log, tap}),
         containers(catalog, queue, gate, tallies, hold_table),
         items(*database, queue, reader, data_trust),
         scanned_items(*database, queue, catalog, tallies, scan_marks),
         expiry_index(*database, reader, marks, queue),
-        untold_items(*database, reader, marks, untold),
+        unannounced_items(*database, reader, marks, unannounced),
         holds({*database, queue, reader, catalog, hold_table, tallies, gate}),
         feed({*database, queue, catalog, feed_log, hold_table, tallies}),
         sidecar_state(*database, queue),
-        housekeeper({*database, cache, catalog, hold_table, feed_log, marks, due_changes, untold,
-                     tallies, tombstones, purges, queue},
+        housekeeper({*database, cache, catalog, hold_table, feed_log, marks, due_changes,
+                     unannounced, tallies, tombstones, purges, queue},
                     [log = options.log](absl::string_view line) {
                       if (log) log(StorageOptions::LogLevel::kWarning, line);
                     }) {}
@@ -63,7 +63,7 @@ struct Storage::Parts {
   FeedLog feed_log;
   LowWaterMarks marks;
   DueChanges due_changes;
-  UntoldMarks untold;
+  UnannouncedMarks unannounced;
   Tallies tallies;
   TombstoneCounts tombstones;
   PendingPurges purges;
@@ -76,7 +76,7 @@ struct Storage::Parts {
   Items items;
   ScannedItems scanned_items;
   ExpiryIndex expiry_index;
-  UntoldItems untold_items;
+  UnannouncedItems unannounced_items;
   Holds holds;
   Feed feed;
   SidecarState sidecar_state;
@@ -115,8 +115,8 @@ SidecarState& Storage::sidecar_state() { return parts_->sidecar_state; }
 DataTrust& Storage::data_trust() { return parts_->data_trust; }
 DeleteGate& Storage::delete_gate() { return parts_->gate; }
 DueChanges& Storage::due_changes() { return parts_->due_changes; }
-UntoldItems& Storage::untold_items() { return parts_->untold_items; }
-DueChanges& Storage::untold_changes() { return parts_->untold.changes; }
+UnannouncedItems& Storage::unannounced_items() { return parts_->unannounced_items; }
+DueChanges& Storage::unannounced_changes() { return parts_->unannounced.changes; }
 
 const Tallies& Storage::tallies() const { return parts_->tallies; }
 uint64_t Storage::StoreEpoch() const { return parts_->catalog.StoreEpoch(); }

@@ -23,7 +23,7 @@
 #include "service/storage/items.h"
 #include "service/storage/scanned_items.h"
 #include "service/storage/sidecar_state.h"
-#include "service/storage/untold_items.h"
+#include "service/storage/unannounced_items.h"
 
 namespace ttl {
 
@@ -55,10 +55,10 @@ class Storage {
   DataTrust& data_trust();
   DeleteGate& delete_gate();
   DueChanges& due_changes();
-  UntoldItems& untold_items();
-  // The containers in which something may have to be told earlier than known before, for the
+  UnannouncedItems& unannounced_items();
+  // The containers in which something may have to be announced earlier than known before, for the
   // announcer.
-  DueChanges& untold_changes();
+  DueChanges& unannounced_changes();
   const Tallies& tallies() const;
   // The present store epoch; see TrackedItem.
   uint64_t StoreEpoch() const;

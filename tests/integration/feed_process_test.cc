@@ -1,5 +1,5 @@
-// The feed of a real sidecar against a store on a real socket: what expires is told at its second
-// and ends once, whatever happens in between, and a reader misses nothing.
+// The feed of a real sidecar against a store on a real socket: what expires is announced at its
+// second and ends once, whatever happens in between, and a reader misses nothing.
 
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
@@ -309,7 +309,7 @@ class FeedProcessTest : public testing::Test {
   std::unique_ptr<v1::MaintenanceService::Stub> maintenance_;
 };
 
-TEST_F(FeedProcessTest, AnItemIsToldWithinTheSecondOfItsExpiryAndAgainWhenItIsDeleted) {
+TEST_F(FeedProcessTest, AnItemIsAnnouncedWithinTheSecondOfItsExpiryAndAgainWhenItIsDeleted) {
   ASSERT_NO_FATAL_FAILURE(Start());
   ASSERT_NO_FATAL_FAILURE(Create("c", -1));
   const auto watcher = WatchFromNow({"c"});
@@ -390,7 +390,7 @@ TEST_F(FeedProcessTest, AnItemIsAnnouncedBeforeItsEnd) {
   EXPECT_EQ(watcher->Events(1)[0].expire_time(), ts + 60);
 }
 
-// Each item is told once to be expired and once to be deleted, in the order of the log.
+// Each item is announced once to be expired and once to be deleted, in the order of the log.
 void ExpectEachOnce(const std::vector<v1::Event>& events, size_t count) {
   std::map<std::string, uint64_t> expired;
   std::set<std::string> purged;
@@ -616,7 +616,7 @@ TEST_F(FeedProcessTest, TheWatermarkFollowsTheClock) {
   EXPECT_THAT(watcher->Events(0), IsEmpty());
 }
 
-TEST_F(FeedProcessTest, AfterARestoreNothingIsToldUntilTheDataAreTrusted) {
+TEST_F(FeedProcessTest, AfterARestoreNothingIsAnnouncedUntilTheDataAreTrusted) {
   ASSERT_NO_FATAL_FAILURE(Start());
   ASSERT_NO_FATAL_FAILURE(Create("c", -1));
   const std::string token = WatchFromNow({"c"})->last().token();

@@ -81,9 +81,9 @@ absl::StatusOr<ContainerPtr> FeedForTest::SetFeed(const std::string& id,
   });
 }
 
-bool FeedForTest::IsTold(const std::string& id, const std::string& key) {
+bool FeedForTest::IsAnnounced(const std::string& id, const std::string& key) {
   const std::optional<TrackedItem> item = storage_.FindItem(id, key);
-  return item.has_value() && Find(id)->feed.IsTold(item->expired_sequence);
+  return item.has_value() && Find(id)->feed.IsAnnounced(item->expired_sequence);
 }
 
 std::vector<AnnouncedItem> FeedForTest::Items(const std::string& id,

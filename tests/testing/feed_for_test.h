@@ -34,9 +34,9 @@ class FeedForTest {
   absl::StatusOr<ContainerPtr> SetFeed(const std::string& id, std::optional<FeedSettings> settings,
                                        bool force = false);
   ContainerPtr Find(const std::string& id) { return storage_.Find(id); }
-  bool IsTold(const std::string& id, const std::string& key);
+  bool IsAnnounced(const std::string& id, const std::string& key);
 
-  // Each tells items of a container, which need not exist, and returns how many were told.
+  // Each tells items of a container, which need not exist, and returns how many were announced.
   int64_t Announce(const std::string& id, const std::vector<std::string>& keys);
   int64_t AnnounceExpiring(const std::string& id, const std::vector<std::string>& keys);
   int64_t Revive(const std::string& id, const std::vector<std::string>& keys);

@@ -147,7 +147,7 @@ Announcer::StepResult SweepHarness::AnnounceNow() {
   int steps = 0;
   do {
     const Announcer::StepResult step = announcer_->RunOnce();
-    total.told += step.told;
+    total.announced += step.announced;
     total.noticed += step.noticed;
     total.revived += step.revived;
     total.tidied += step.tidied;

@@ -114,7 +114,8 @@ std::string ExplanationText(absl::string_view container, const v1::ExplainItemRe
   if (item.size_bytes() != 0)
     fields.emplace_back("size", absl::StrCat(item.size_bytes(), " bytes"));
   if (response.expired_sequence() != 0) {
-    fields.emplace_back("told as expired", absl::StrCat("sequence ", response.expired_sequence()));
+    fields.emplace_back("announced as expired",
+                        absl::StrCat("sequence ", response.expired_sequence()));
   }
   if (response.has_due_time()) {
     fields.emplace_back("may be deleted", FormatUnixSeconds(response.due_time()));

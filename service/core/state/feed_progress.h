@@ -15,8 +15,8 @@
 
 namespace ttl {
 
-// How far the announcer has told the expiries of each container. The announcer writes; streams and
-// the status read. In memory. Thread-safe.
+// How far the announcer has announced the expiries of each container. The announcer writes; streams
+// and the status read. In memory. Thread-safe.
 class FeedProgress {
  public:
   // What is known of a container's feed.
@@ -46,16 +46,17 @@ class FeedProgress {
 
   // The rest is for the announcer.
 
-  // All expiries of the container before `first_untold`, Unix seconds, have been logged, under the
-  // feed, index and policy that `container` has; absent: all, however late. `problem`: why no more
-  // are logged now; empty if they are.
-  void Cover(const Container& container, std::optional<int64_t> first_untold, std::string problem) {
+  // All expiries of the container before `first_unannounced`, Unix seconds, have been logged, under
+  // the feed, index and policy that `container` has; absent: all, however late. `problem`: why no
+  // more are logged now; empty if they are.
+  void Cover(const Container& container, std::optional<int64_t> first_unannounced,
+             std::string problem) {
     MutexLock lock(mutex_);
     containers_[container.number] = {.feed_number = container.feed.number,
                                      .policy_revision = container.feed.policy_revision,
                                      .index_number = container.index_number,
                                      .is_complete = true,
-                                     .first_untold = first_untold,
+                                     .first_unannounced = first_unannounced,
                                      .stall = std::move(problem)};
   }
 
@@ -79,7 +80,7 @@ class FeedProgress {
     stall_.clear();
   }
 
-  // Nothing is told, in any container.
+  // Nothing is announced, in any container.
   void Stall(std::string reason) {
     MutexLock lock(mutex_);
     stall_ = std::move(reason);
@@ -91,14 +92,14 @@ class FeedProgress {
     uint64_t policy_revision = 0;
     uint64_t index_number = 0;
     bool is_complete = false;
-    std::optional<int64_t> first_untold = std::nullopt;
+    std::optional<int64_t> first_unannounced = std::nullopt;
     std::string stall = "";
   };
 
   std::optional<absl::Time> WatermarkOf(const Covered& covered) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (!judged_at_.has_value() || !covered.first_untold.has_value()) return judged_at_;
-    const absl::Time first = absl::FromUnixSeconds(*covered.first_untold);
+    if (!judged_at_.has_value() || !covered.first_unannounced.has_value()) return judged_at_;
+    const absl::Time first = absl::FromUnixSeconds(*covered.first_unannounced);
     return first > *judged_at_ ? *judged_at_ : first - absl::Seconds(1);
   }
 

@@ -12,14 +12,14 @@
 #include "spdlog/spdlog.h"
 
 // A step is: read the time; look at the containers that changed; run slices of the containers in
-// which something is to be told; publish how far that has come. A slice tells one page of
+// which something is to be announced; publish how far that has come. A slice announces one page of
 // expired items, and when there are no more of those, one page of those about to expire; and it
 // makes one page of the walk for revived items.
 //
 // The order matters for the watermark. The time is read before the changes are taken, and published
-// last. So whatever was committed before that time, and is to be told by it, has lowered the marks
-// by which the container is covered then (FeedProgress). What is committed later, and was to be
-// told by that time, comes late and is marked so.
+// last. So whatever was committed before that time, and is to be announced by it, has lowered the
+// marks by which the container is covered then (FeedProgress). What is committed later, and was to
+// be announced by that time, comes late and is marked so.
 //
 // A container sleeps until the exact second at which its next item expires. kMaxSleep is a
 // fallback.
@@ -27,7 +27,7 @@ namespace ttl {
 namespace {
 
 // Bounds of a page: one commit.
-constexpr UntoldLimits kPage = {.max_items = 512, .max_examined = 4096};
+constexpr UnannouncedLimits kPage = {.max_items = 512, .max_examined = 4096};
 // Bounds of a step.
 constexpr int kSlicesPerStep = 16;
 constexpr absl::Duration kLongestStep = absl::Milliseconds(50);
@@ -39,7 +39,7 @@ constexpr absl::Duration kNothingToAnnounce = absl::Minutes(1);
 constexpr absl::Duration kMaxSleep = absl::Seconds(30);
 // Our time counts as stepped if it gained more than this on the steady clock.
 constexpr absl::Duration kClockStep = absl::Milliseconds(10);
-// After an error, and after a page of which something changed before it was told.
+// After an error, and after a page of which something changed before it was announced.
 constexpr absl::Duration kAnnounceRetry = absl::Seconds(1);
 constexpr absl::Duration kSoon = absl::Milliseconds(10);
 
@@ -92,7 +92,7 @@ absl::Duration Announcer::Stall() {
 }
 
 void Announcer::MeetChanged() {
-  const auto changed = parts_.storage.untold_changes().Take();
+  const auto changed = parts_.storage.unannounced_changes().Take();
   if (changed.has_value()) {
     for (const uint64_t number : *changed) Meet(number);
     return;
@@ -118,12 +118,12 @@ void Announcer::Meet(uint64_t number) {
 
 // Takes over what the settings of the container say now.
 void Announcer::MeetAgain(const Container& container, State& state) {
-  UntoldItems& untold = parts_.storage.untold_items();
+  UnannouncedItems& unannounced = parts_.storage.unannounced_items();
   const FeedState& feed = container.feed;
   const uint64_t index = container.index_number;
   if (state.feed_number != feed.number || state.index_number != index) {
-    untold.Forget(state.index_number);
-    untold.Forget(index);
+    unannounced.Forget(state.index_number);
+    unannounced.Forget(index);
     state = {};
     state.feed_number = feed.number;
     state.index_number = index;
@@ -134,7 +134,7 @@ void Announcer::MeetAgain(const Container& container, State& state) {
     state.walked.reset();
   }
   if (state.policy_revision != feed.policy_revision || state.notice != notice) {
-    untold.ForgetNotices(index);
+    unannounced.ForgetNotices(index);
     state.noticed_until = 0;
   }
   state.policy_revision = feed.policy_revision;
@@ -144,7 +144,7 @@ void Announcer::MeetAgain(const Container& container, State& state) {
 void Announcer::Forget(uint64_t number) {
   const auto it = states_.find(number);
   if (it == states_.end()) return;
-  parts_.storage.untold_items().Forget(it->second.index_number);
+  parts_.storage.unannounced_items().Forget(it->second.index_number);
   parts_.progress.Forget(number);
   run_queue_.Forget(number);
   states_.erase(it);
@@ -189,15 +189,15 @@ void Announcer::RunSlice(uint64_t number, absl::Time judged_at, absl::Duration s
 absl::StatusOr<Announcer::Left> Announcer::RunSliceOf(const Container& container, State& state,
                                                       int64_t now, absl::Duration steady,
                                                       StepResult& step) {
-  TTL_ASSIGN_OR_RETURN(Left left, TellExpired(container, state, now, step));
+  TTL_ASSIGN_OR_RETURN(Left left, LogExpired(container, state, now, step));
   if (left == Left::kNothing) {
-    TTL_ASSIGN_OR_RETURN(left, TellExpiring(container, state, now, step));
+    TTL_ASSIGN_OR_RETURN(left, LogExpiring(container, state, now, step));
   }
   const Left walk = Walk(container, state, now, steady, step);
   return left == Left::kNothing ? walk : left;
 }
 
-// An error of the walk must not keep the container from telling what expires.
+// An error of the walk must not keep the container from announcing what expires.
 Announcer::Left Announcer::Walk(const Container& container, State& state, int64_t now,
                                 absl::Duration steady, StepResult& step) {
   if (!container.feed.needs_revive_walk() || steady < state.walk_again) return Left::kNothing;
@@ -205,7 +205,7 @@ Announcer::Left Announcer::Walk(const Container& container, State& state, int64_
   if (left.ok()) return *left;
   state.walk_again = steady + kAnnounceRetry;
   log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/revive"),
-           absl::StrCat("items that live again are not told: container=", Quoted(container.id),
+           absl::StrCat("items that live again are not announced: container=", Quoted(container.id),
                         " error=", Quoted(TextOf(left.status()), kMaxErrorBytes)),
            steady);
   return Left::kNothing;
@@ -217,9 +217,9 @@ absl::StatusOr<Announcer::Left> Announcer::Revive(const Container& container, St
   Feed& feed = parts_.storage.feed();
   const FeedFigures figures = feed.Figures(container);
   RevivedPage page;
-  if (!figures.told_items_counted || figures.told_items > 0) {
+  if (!figures.announced_items_counted || figures.announced_items > 0) {
     TTL_ASSIGN_OR_RETURN(
-        page, parts_.storage.untold_items().FindRevived(container, now, state.walked, kPage));
+        page, parts_.storage.unannounced_items().FindRevived(container, now, state.walked, kPage));
   }
   TTL_ASSIGN_OR_RETURN(const int64_t revived,
                        Commit(container, page.items, &Feed::Revive, std::nullopt));
@@ -234,48 +234,48 @@ absl::StatusOr<Announcer::Left> Announcer::Revive(const Container& container, St
   return Left::kNothing;
 }
 
-absl::StatusOr<Announcer::Left> Announcer::TellExpired(const Container& container, State& state,
-                                                       int64_t now, StepResult& step) {
-  UntoldItems& untold = parts_.storage.untold_items();
-  const std::optional<int64_t> next = untold.NextExpiry(container);
-  const bool is_due = (next.has_value() && *next <= now) || untold.HasOthers(container);
+absl::StatusOr<Announcer::Left> Announcer::LogExpired(const Container& container, State& state,
+                                                      int64_t now, StepResult& step) {
+  UnannouncedItems& unannounced = parts_.storage.unannounced_items();
+  const std::optional<int64_t> next = unannounced.NextExpiry(container);
+  const bool is_due = (next.has_value() && *next <= now) || unannounced.HasOthers(container);
   if (!is_due && state.is_complete) return Left::kNothing;
-  TTL_ASSIGN_OR_RETURN(UntoldScan scan, untold.ScanExpired(container, now, kPage));
+  TTL_ASSIGN_OR_RETURN(UnannouncedScan scan, unannounced.ScanExpired(container, now, kPage));
   LogUnreadable(container, scan.unreadable);
-  std::optional<int64_t> told_until;
+  std::optional<int64_t> announced_until;
   if (const auto watermark = parts_.progress.Of(container).watermark) {
-    told_until = absl::ToUnixSeconds(*watermark);
+    announced_until = absl::ToUnixSeconds(*watermark);
   }
-  TTL_ASSIGN_OR_RETURN(const bool done,
-                       DealWith(container, scan, &Feed::Announce, told_until, step.told, step));
+  TTL_ASSIGN_OR_RETURN(const bool done, DealWith(container, scan, &Feed::Announce, announced_until,
+                                                 step.announced, step));
   if (!done) return Left::kRetry;
-  untold.PassExpired(container, scan);
+  unannounced.PassExpired(container, scan);
   if (scan.more) return Left::kMore;
   state.is_complete = !container.index_build.has_value();
   return Left::kNothing;
 }
 
-absl::StatusOr<Announcer::Left> Announcer::TellExpiring(const Container& container, State& state,
-                                                        int64_t now, StepResult& step) {
-  UntoldItems& untold = parts_.storage.untold_items();
-  const std::optional<int64_t> next = untold.NextNotice(container);
+absl::StatusOr<Announcer::Left> Announcer::LogExpiring(const Container& container, State& state,
+                                                       int64_t now, StepResult& step) {
+  UnannouncedItems& unannounced = parts_.storage.unannounced_items();
+  const std::optional<int64_t> next = unannounced.NextNotice(container);
   if (!next.has_value() || *next > now) return Left::kNothing;
-  TTL_ASSIGN_OR_RETURN(UntoldScan scan, untold.ScanExpiring(container, now, kPage));
+  TTL_ASSIGN_OR_RETURN(UnannouncedScan scan, unannounced.ScanExpiring(container, now, kPage));
   LogUnreadable(container, scan.unreadable);
   TTL_ASSIGN_OR_RETURN(const bool done, DealWith(container, scan, &Feed::AnnounceExpiring,
                                                  state.noticed_until, step.noticed, step));
   if (!done) return Left::kRetry;
-  untold.PassExpiring(container, scan);
+  unannounced.PassExpiring(container, scan);
   if (scan.more) return Left::kMore;
   state.noticed_until = now + container.settings.feed->notice_seconds.value_or(0);
   return Left::kNothing;
 }
 
-absl::StatusOr<bool> Announcer::DealWith(const Container& container, UntoldScan& scan, Tell tell,
-                                         std::optional<int64_t> told_until, int64_t& told,
-                                         StepResult& step) {
-  TTL_ASSIGN_OR_RETURN(const int64_t count, Commit(container, scan.items, tell, told_until));
-  told += count;
+absl::StatusOr<bool> Announcer::DealWith(const Container& container, UnannouncedScan& scan,
+                                         Tell tell, std::optional<int64_t> announced_until,
+                                         int64_t& announced, StepResult& step) {
+  TTL_ASSIGN_OR_RETURN(const int64_t count, Commit(container, scan.items, tell, announced_until));
+  announced += count;
   const auto early = static_cast<int64_t>(scan.early.size());
   int64_t tidied = 0;
   if (early > 0) {
@@ -288,15 +288,15 @@ absl::StatusOr<bool> Announcer::DealWith(const Container& container, UntoldScan&
   return count == static_cast<int64_t>(scan.items.size()) && tidied == early;
 }
 
-// `told_until`: all that expires by then was said to be told, so the rest of it is late.
+// `announced_until`: all that expires by then was said to be announced, so the rest of it is late.
 absl::StatusOr<int64_t> Announcer::Commit(const Container& container,
-                                          const std::vector<UntoldItem>& items, Tell tell,
-                                          std::optional<int64_t> told_until) {
+                                          const std::vector<UnannouncedItem>& items, Tell tell,
+                                          std::optional<int64_t> announced_until) {
   if (items.empty()) return 0;
   std::vector<AnnouncedItem> announced;
   announced.reserve(items.size());
-  for (const UntoldItem& item : items) {
-    const bool is_late = told_until.has_value() && item.expire_time <= *told_until;
+  for (const UnannouncedItem& item : items) {
+    const bool is_late = announced_until.has_value() && item.expire_time <= *announced_until;
     announced.push_back({item.key, item.generation, is_late});
   }
   return Await<absl::StatusOr<int64_t>>([&](auto done) {
@@ -306,7 +306,7 @@ absl::StatusOr<int64_t> Announcer::Commit(const Container& container,
 
 void Announcer::LogUnreadable(const Container& container, int64_t items) {
   if (items == 0) return;
-  log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/untold"),
+  log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/unannounced"),
            absl::StrCat("unreadable items have no EXPIRED: container=", Quoted(container.id),
                         " items=", items),
            SteadyNow());
@@ -318,10 +318,10 @@ void Announcer::Cover(const Container& container, const State& state) {
     return;
   }
   if (!state.is_complete) return parts_.progress.Uncover(container.number, state.problem);
-  const UntoldItems& untold = parts_.storage.untold_items();
-  std::optional<int64_t> first = untold.NextExpiry(container);
+  const UnannouncedItems& unannounced = parts_.storage.unannounced_items();
+  std::optional<int64_t> first = unannounced.NextExpiry(container);
   const std::optional<absl::Time> watermark = parts_.progress.Of(container).watermark;
-  if (untold.HasOthers(container) && watermark.has_value()) {
+  if (unannounced.HasOthers(container) && watermark.has_value()) {
     // It is not known when those expire: the watermark stays where it is.
     const int64_t next = absl::ToUnixSeconds(*watermark) + 1;
     first = std::min(first.value_or(next), next);
@@ -331,13 +331,13 @@ void Announcer::Cover(const Container& container, const State& state) {
 
 absl::Duration Announcer::NextRun(const Container& container, const State& state,
                                   absl::Time judged_at, absl::Duration steady) const {
-  const UntoldItems& untold = parts_.storage.untold_items();
+  const UnannouncedItems& unannounced = parts_.storage.unannounced_items();
   absl::Duration wait = kMaxSleep;
-  for (const auto& next : {untold.NextExpiry(container), untold.NextNotice(container)}) {
+  for (const auto& next : {unannounced.NextExpiry(container), unannounced.NextNotice(container)}) {
     if (next.has_value()) wait = std::min(wait, Until(*next, judged_at));
   }
   if (container.feed.needs_revive_walk()) wait = std::min(wait, state.walk_again - steady);
-  // What is to be told already came after the slice had looked.
+  // What is to be announced already came after the slice had looked.
   return steady + (wait > absl::ZeroDuration() ? wait : kSoon);
 }
 

@@ -21,7 +21,7 @@
 
 namespace ttl {
 
-// Tells, in the containers that have a feed, what expires: each item at its second, what will
+// Announces, in the containers that have a feed, what expires: each item at its second, what will
 // expire within the notice of its container, and what lives again after a change of policy. It only
 // proposes: every item is judged again in the commit that logs its event. A step does a bounded
 // amount of work; the loop around it (BackgroundLoop) only waits. Where no container has a feed it
@@ -32,10 +32,10 @@ class Announcer {
  public:
   // What one step did.
   struct StepResult {
-    int64_t told = 0;     // EXPIRED
-    int64_t noticed = 0;  // EXPIRING
-    int64_t revived = 0;  // REVIVED
-    int64_t tidied = 0;   // index entries moved or erased because they were early
+    int64_t announced = 0;  // EXPIRED
+    int64_t noticed = 0;    // EXPIRING
+    int64_t revived = 0;    // REVIVED
+    int64_t tidied = 0;     // index entries moved or erased because they were early
     // How long the next step may wait, unless it is woken.
     absl::Duration wait;
   };
@@ -69,7 +69,7 @@ class Announcer {
   };
 
   // What a part of a slice left to do: more of the same, or the same again, since something changed
-  // before it was told.
+  // before it was announced.
   enum class Left { kNothing, kMore, kRetry };
 
   // What is to be done with items: Feed::Announce() or another.
@@ -88,15 +88,17 @@ class Announcer {
             StepResult& step);
   absl::StatusOr<Left> Revive(const Container& container, State& state, int64_t now,
                               StepResult& step);
-  absl::StatusOr<Left> TellExpired(const Container& container, State& state, int64_t now,
+  absl::StatusOr<Left> LogExpired(const Container& container, State& state, int64_t now,
+                                  StepResult& step);
+  absl::StatusOr<Left> LogExpiring(const Container& container, State& state, int64_t now,
                                    StepResult& step);
-  absl::StatusOr<Left> TellExpiring(const Container& container, State& state, int64_t now,
-                                    StepResult& step);
-  // Tells and moves what a scan found. Returns whether it was all that.
-  absl::StatusOr<bool> DealWith(const Container& container, UntoldScan& scan, Tell tell,
-                                std::optional<int64_t> told_until, int64_t& told, StepResult& step);
-  absl::StatusOr<int64_t> Commit(const Container& container, const std::vector<UntoldItem>& items,
-                                 Tell tell, std::optional<int64_t> told_until);
+  // Announces and moves what a scan found. Returns whether it was all that.
+  absl::StatusOr<bool> DealWith(const Container& container, UnannouncedScan& scan, Tell tell,
+                                std::optional<int64_t> announced_until, int64_t& announced,
+                                StepResult& step);
+  absl::StatusOr<int64_t> Commit(const Container& container,
+                                 const std::vector<UnannouncedItem>& items, Tell tell,
+                                 std::optional<int64_t> announced_until);
   void LogUnreadable(const Container& container, int64_t items);
   void Cover(const Container& container, const State& state);
   absl::Duration NextRun(const Container& container, const State& state, absl::Time judged_at,

@@ -10,9 +10,9 @@
 
 namespace ttl {
 
-// Decides by what time expiries are told, and whether they may be: not while the clock is suspect,
-// the tracked data is in doubt or the store is unconfirmed, since then nothing is deleted either.
-// Thread-safe.
+// Decides by what time expiries are announced, and whether they may be: not while the clock is
+// suspect, the tracked data is in doubt or the store is unconfirmed, since then nothing is deleted
+// either. Thread-safe.
 class FeedJudge {
  public:
   // All must outlive this.
@@ -22,7 +22,7 @@ class FeedJudge {
   // The present moment, for FeedClock. Does not block.
   FeedMoment Read() const;
 
-  // Why nothing may be told now; empty if it may.
+  // Why nothing may be announced now; empty if it may.
   std::string StallReason() const;
 
  private:

@@ -174,7 +174,7 @@ absl::Status Reconciler::CheckStore() const {
 absl::Status Reconciler::Step() {
   switch (job_->phase) {
     case Phase::kNextContainer:
-      TTL_RETURN_IF_ERROR(TellResync());
+      TTL_RETURN_IF_ERROR(LogResync());
       return NextContainer();
     case Phase::kScan:
       return ScanPage();
@@ -249,7 +249,7 @@ void Reconciler::LeaveContainer() {
 }
 
 // Tells the feed of the container that was left, if it has one, that events may be missing.
-absl::Status Reconciler::TellResync() {
+absl::Status Reconciler::LogResync() {
   if (job_->to_resync == 0) return absl::OkStatus();
   const absl::Status told = Await<absl::Status>(
       [&](auto done) { parts_.storage.feed().Resync(job_->to_resync, std::move(done)); });

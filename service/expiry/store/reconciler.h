@@ -86,7 +86,7 @@ class Reconciler {
     // This process has not read all pages of the container, so it cannot tell which tracked items
     // the store lacks.
     bool is_partial = false;
-    uint64_t to_resync = 0;  // the container that was left, whose feed is to be told; 0: none
+    uint64_t to_resync = 0;  // the container that was left, whose feed is to be announced; 0: none
     int64_t page_items = 0;
     int failures = 0;  // consecutive ones
     int64_t step_items = 0;
@@ -102,7 +102,7 @@ class Reconciler {
   ContainerPtr FindNext() const;
   void EnterContainer(ContainerPtr container);
   void LeaveContainer();
-  absl::Status TellResync();
+  absl::Status LogResync();
   absl::Status ScanPage();
   absl::Status TakeMessage(const v1::ScanItemsResponse& response);
   absl::Status Apply(const std::vector<ItemReport>& items, Reconciliation& view);

@@ -44,8 +44,8 @@
 // container that is held as a whole is like one that is paused. One that its windows close sleeps
 // until they open.
 //
-// In a container with a feed the announcer has usually told the expiry of an item long before it is
-// due. If not, the slice tells it, and the next one sends the item.
+// In a container with a feed the announcer has usually announced the expiry of an item long before
+// it is due. If not, the slice tells it, and the next one sends the item.
 //
 // Every path either sends, in which case the end of the call wakes the container, or names the time
 // of the next slice. Whatever may change earlier wakes it: commits through DueChanges, a step of
@@ -406,7 +406,7 @@ Sweeper::NextSlice Sweeper::EndEmpty(const Slice& slice, const DueScan& scan, bo
 
 // A scan that found nothing due completes a pass, unless due items wait for a retry.
 bool Sweeper::IsPassComplete(const Slice& slice, const DueScan& scan, absl::Time judged_at) const {
-  if (scan.unreadable > 0 || slice.pacing.told_nothing) return false;
+  if (scan.unreadable > 0 || slice.pacing.announced_nothing) return false;
   return !parts_.storage.expiry_index()
               .HasRetries(*slice.container, slice.rule, absl::ToUnixSeconds(judged_at))
               .value_or(true);
@@ -484,7 +484,8 @@ std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, bool i
              now.steady);
   }
   if (slice.full_scan) slice.pacing.next_full_scan = now.steady + kFullScanInterval;
-  if (!TakeOutUntold(slice, is_held, *scan, now, step) || !TakeOutHeld(slice, *scan, now, step)) {
+  if (!TakeOutUnannounced(slice, is_held, *scan, now, step) ||
+      !TakeOutHeld(slice, *scan, now, step)) {
     slice.pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMaxSlowHold, now);
     return std::nullopt;
   }
@@ -495,51 +496,51 @@ std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, bool i
   return *std::move(scan);
 }
 
-bool Sweeper::TakeOutUntold(const Slice& slice, bool is_held, DueScan& scan, const Moment& now,
-                            StepResult& step) {
+bool Sweeper::TakeOutUnannounced(const Slice& slice, bool is_held, DueScan& scan, const Moment& now,
+                                 StepResult& step) {
   const Container& container = *slice.container;
   if (!container.feed.is_on()) return true;
-  std::vector<AnnouncedItem> untold;
+  std::vector<AnnouncedItem> unannounced;
   std::optional<absl::Time> watermark;
   if (parts_.feed_progress != nullptr) {
     watermark = parts_.feed_progress->Of(container).watermark;
   }
   std::erase_if(scan.due, [&](const DueItem& due) {
     const TrackedItem& item = due.item;
-    // The expiry of an item of which the present state is unknown is never told.
-    if (item.state_unknown || container.feed.IsTold(item.expired_sequence)) return false;
+    // The expiry of an item of which the present state is unknown is never announced.
+    if (item.state_unknown || container.feed.IsAnnounced(item.expired_sequence)) return false;
     const std::optional<int64_t> end =
         ExpireTime(container.settings.policy.default_ttl, item.version.times);
     const bool is_late = watermark.has_value() && IsExpiredAt(end, *watermark);
-    untold.push_back({due.key, item.generation, is_late});
+    unannounced.push_back({due.key, item.generation, is_late});
     return true;
   });
-  if (untold.empty()) {
-    slice.pacing.told_nothing = false;
+  if (unannounced.empty()) {
+    slice.pacing.announced_nothing = false;
     return true;
   }
-  return is_held || TellUntold(slice, std::move(untold), scan, now, step);
+  return is_held || AnnounceItems(slice, std::move(unannounced), scan, now, step);
 }
 
-bool Sweeper::TellUntold(const Slice& slice, std::vector<AnnouncedItem> untold, DueScan& scan,
-                         const Moment& now, StepResult& step) {
+bool Sweeper::AnnounceItems(const Slice& slice, std::vector<AnnouncedItem> unannounced,
+                            DueScan& scan, const Moment& now, StepResult& step) {
   const Container& container = *slice.container;
-  const auto told = Await<absl::StatusOr<int64_t>>([&](auto done) {
-    parts_.storage.feed().Announce(container.number, std::move(untold), std::move(done));
+  const auto announced = Await<absl::StatusOr<int64_t>>([&](auto done) {
+    parts_.storage.feed().Announce(container.number, std::move(unannounced), std::move(done));
   });
-  if (!told.ok()) {
+  if (!announced.ok()) {
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/announce"),
-             absl::StrCat("due items are not deleted, because their expiry cannot be told: ",
+             absl::StrCat("due items are not deleted, because their expiry cannot be announced: ",
                           "container=", Quoted(container.id),
-                          " error=", Quoted(TextOf(told.status()), kMaxErrorBytes)),
+                          " error=", Quoted(TextOf(announced.status()), kMaxErrorBytes)),
              now.steady);
     return false;
   }
-  step.told += *told;
-  // The next scan finds them told. If none was, the announcer may have been faster; but that they
-  // stay untold, because nothing may be told now, must not keep the sweeper busy.
-  const bool again = *told > 0 || !slice.pacing.told_nothing;
-  slice.pacing.told_nothing = *told == 0;
+  step.announced += *announced;
+  // The next scan finds them announced. If none was, the announcer may have been faster; but that
+  // they stay unannounced, because nothing may be announced now, must not keep the sweeper busy.
+  const bool again = *announced > 0 || !slice.pacing.announced_nothing;
+  slice.pacing.announced_nothing = *announced == 0;
   scan.more = scan.more || again;
   return true;
 }

@@ -82,11 +82,11 @@ class Sweeper {
  public:
   // What one step did.
   struct StepResult {
-    int64_t sent = 0;      // deletes
-    int64_t found = 0;     // due items that the step then judged again, to send them
-    int64_t answered = 0;  // calls that ended, GetStoreInfo included
-    int64_t tidied = 0;    // index entries moved or erased because they were early
-    int64_t told = 0;      // due items whose expiry had not been told in the feed
+    int64_t sent = 0;       // deletes
+    int64_t found = 0;      // due items that the step then judged again, to send them
+    int64_t answered = 0;   // calls that ended, GetStoreInfo included
+    int64_t tidied = 0;     // index entries moved or erased because they were early
+    int64_t announced = 0;  // due items whose expiry had not been announced in the feed
     // How long the next step may wait, unless a call ends or something becomes due earlier.
     absl::Duration wait;
   };
@@ -101,7 +101,7 @@ class Sweeper {
     Levers& levers;
     WakeSignal& wake;
     MomentReader& moments;
-    // What was said to be told of the feeds; null: nothing.
+    // What was said to be announced of the feeds; null: nothing.
     const FeedProgress* feed_progress = nullptr;
   };
 
@@ -129,10 +129,10 @@ class Sweeper {
 
     ContainerPace pace;
     Suspects suspects;
-    bool after_slow = false;    // as in DeleteCall
-    bool told_nothing = false;  // although the last scan found untold items
-    PaceView posted;            // as published last
-    int64_t wanted = 1;         // read the index only once there are tokens for this many deletes
+    bool after_slow = false;         // as in DeleteCall
+    bool announced_nothing = false;  // although the last scan found unannounced items
+    PaceView posted;                 // as published last
+    int64_t wanted = 1;  // read the index only once there are tokens for this many deletes
     // While the windows allow no deletes: when they do next, as far as the container may sleep.
     absl::Duration windows_open = -absl::InfiniteDuration();
     absl::Duration next_upkeep = -absl::InfiniteDuration();
@@ -208,13 +208,13 @@ class Sweeper {
   std::optional<DueScan> Scan(const Slice& slice, int64_t max_due, bool is_held, const Moment& now,
                               StepResult& step);
   int64_t Tidy(const Container& container, std::vector<IndexEntry> early, const Moment& now);
-  // Takes the items out of the scan whose expiry is not told in the feed of the container. Unless
-  // the deletes of the container are held, tells them, for the next scan. Returns false if that
-  // could not be committed.
-  bool TakeOutUntold(const Slice& slice, bool is_held, DueScan& scan, const Moment& now,
-                     StepResult& step);
-  bool TellUntold(const Slice& slice, std::vector<AnnouncedItem> untold, DueScan& scan,
-                  const Moment& now, StepResult& step);
+  // Takes the items out of the scan whose expiry is not announced in the feed of the container.
+  // Unless the deletes of the container are held, tells them, for the next scan. Returns false if
+  // that could not be committed.
+  bool TakeOutUnannounced(const Slice& slice, bool is_held, DueScan& scan, const Moment& now,
+                          StepResult& step);
+  bool AnnounceItems(const Slice& slice, std::vector<AnnouncedItem> unannounced, DueScan& scan,
+                     const Moment& now, StepResult& step);
   // Takes the due items that are held out of the scan, and out of the way of later ones. Returns
   // false if these could not be committed.
   bool TakeOutHeld(const Slice& slice, DueScan& scan, const Moment& now, StepResult& step);

@@ -11,10 +11,10 @@
 #include "service/rpc/mapping/event_token.h"
 #include "service/rpc/services/container_lookup.h"
 
-// A response may say that all expiries up to a time have been told only if they have been sent. So
-// the watermarks are read first and the log after them, and the watermark is passed on only if the
-// log was read to its end; until then the response repeats what could be said before, unless that
-// has fallen back meanwhile.
+// A response may say that all expiries up to a time have been announced only if they have been
+// sent. So the watermarks are read first and the log after them, and the watermark is passed on
+// only if the log was read to its end; until then the response repeats what could be said before,
+// unless that has fallen back meanwhile.
 
 namespace ttl {
 namespace {

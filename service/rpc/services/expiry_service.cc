@@ -234,7 +234,7 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   if (explanation.due_time.has_value()) response.set_due_time(*explanation.due_time);
   AddHolds(explanation.holds, *response.mutable_holds());
   response.set_attempts(item->attempts);
-  const bool is_told = container->feed.IsTold(item->expired_sequence);
+  const bool is_told = container->feed.IsAnnounced(item->expired_sequence);
   if (is_told) response.set_expired_sequence(item->expired_sequence);
   response.set_last_error(item->last_error);
   response.set_explanation(explanation.sentence);

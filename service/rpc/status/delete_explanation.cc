@@ -228,8 +228,8 @@ std::string ExpiredSentence(const Container& container, const TrackedItem& item,
         item_holds.empty() ? "" : absl::StrCat(", but ", DescribeItemHolds(item_holds)), ".");
   }
   if (explanation.holds.empty() && container.feed.is_on() &&
-      !container.feed.IsTold(item.expired_sequence)) {
-    return absl::StrCat(expired, "; it is deleted when the feed has told its expiry.");
+      !container.feed.IsAnnounced(item.expired_sequence)) {
+    return absl::StrCat(expired, "; it is deleted when the feed has announced its expiry.");
   }
   if (explanation.holds.empty()) return absl::StrCat(expired, "; its delete is next in line.");
   return absl::StrCat(expired, "; it is not deleted yet because ",

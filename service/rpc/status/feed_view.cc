@@ -18,7 +18,7 @@ v1::FeedStatus FeedView::StatusOf(const Container& container) const {
     *status.mutable_oldest_event_time() = ttl::ToProto(*figures.oldest_time);
   }
   status.set_last_sequence(figures.last_sequence);
-  status.set_expired_items(figures.told_items);
+  status.set_expired_items(figures.announced_items);
   const FeedProgress::View progress = parts_.progress.Of(container);
   if (progress.watermark.has_value()) {
     *status.mutable_watermark() = ttl::ToProto(*progress.watermark);

@@ -30,7 +30,7 @@ void LogStorage(StorageOptions::LogLevel level, absl::string_view line) {
 }  // namespace
 
 StorageOptions ToStorageOptions(const ServerConfig& config, WakeSignal* due_signal,
-                                WakeSignal* untold_signal) {
+                                WakeSignal* unannounced_signal) {
   StorageOptions options;
   options.directory = config.data_dir;
   options.record_cache_bytes = static_cast<size_t>(config.cache_bytes);
@@ -40,7 +40,7 @@ StorageOptions ToStorageOptions(const ServerConfig& config, WakeSignal* due_sign
   options.report_floor_bytes = config.report_floor_bytes;
   options.outcome_floor_bytes = config.outcome_floor_bytes;
   options.due_signal = due_signal;
-  options.untold_signal = untold_signal;
+  options.unannounced_signal = unannounced_signal;
   options.log = LogStorage;
   return options;
 }

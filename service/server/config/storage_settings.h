@@ -8,10 +8,10 @@
 namespace ttl {
 
 // Options of the database in --data-dir, whose messages go to the log. `due_signal` is notified
-// when an item becomes due earlier than known before, `untold_signal` when something may have to be
-// told in a feed; they must outlive the database, and may be null.
+// when an item becomes due earlier than known before, `unannounced_signal` when something may have
+// to be announced in a feed; they must outlive the database, and may be null.
 StorageOptions ToStorageOptions(const ServerConfig& config, WakeSignal* due_signal,
-                                WakeSignal* untold_signal = nullptr);
+                                WakeSignal* unannounced_signal = nullptr);
 
 }  // namespace ttl
 

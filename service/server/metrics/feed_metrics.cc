@@ -47,7 +47,7 @@ void AddFeedOf(const FeedView& feeds, const Container& container, absl::Time now
         std::max(row.watermark_lag.value_or(absl::ZeroDuration()), AgeOf(*progress.watermark, now));
   }
   row.is_stalled = row.is_stalled || !progress.stall.empty();
-  row.expired_items += figures.told_items;
+  row.expired_items += figures.announced_items;
   row.bytes += figures.bytes;
 }
 

@@ -122,7 +122,8 @@ inline constexpr MetricInfo kSweepAge = {
 // The feeds, of containers that have one.
 inline constexpr MetricInfo kFeedWatermarkLag = {
     "ttl_sidecar_feed_watermark_lag_seconds", MetricType::Gauge, "container",
-    "Time up to which all expiries of a container have been told in its feed, as an age. At most a "
+    "Time up to which all expiries of a container have been announced in its feed, as an age. At "
+    "most a "
     "few seconds unless the feed stands still or cannot keep up; absent until the first look after "
     "a start."};
 inline constexpr MetricInfo kFeedStalled = {
@@ -131,7 +132,8 @@ inline constexpr MetricInfo kFeedStalled = {
     "in doubt, or the container cannot be read. ttlctl status says why."};
 inline constexpr MetricInfo kFeedExpiredItems = {
     "ttl_sidecar_feed_expired_items", MetricType::Gauge, "container",
-    "Items that have been told to be expired and are still stored. After a start, of those counted "
+    "Items that have been announced to be expired and are still stored. After a start, of those "
+    "counted "
     "so far."};
 inline constexpr MetricInfo kFeedBytes = {
     "ttl_sidecar_feed_bytes", MetricType::Gauge, "container",

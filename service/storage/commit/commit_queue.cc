@@ -237,7 +237,8 @@ void CommitQueue::Finish(Commit& commit) {
     operation.done(written.ok() ? operation.status : written);
   }
   if (earlier.due && options_.due_signal != nullptr) options_.due_signal->Notify();
-  if (earlier.untold && options_.untold_signal != nullptr) options_.untold_signal->Notify();
+  if (earlier.unannounced && options_.unannounced_signal != nullptr)
+    options_.unannounced_signal->Notify();
 }
 
 absl::Status CommitQueue::WriteAndPublish(Commit& commit, Earlier& earlier) {
@@ -261,7 +262,7 @@ absl::Status CommitQueue::WriteAndPublish(Commit& commit, Earlier& earlier) {
   parts_.tallies.Publish(tally_changes);
   earlier.due = transaction.Publish(parts_.cache, parts_.catalog, parts_.holds, parts_.marks,
                                     parts_.due_changes);
-  earlier.untold = transaction.PublishUntold(parts_.catalog, parts_.untold);
+  earlier.unannounced = transaction.PublishUnannounced(parts_.catalog, parts_.unannounced);
   return absl::OkStatus();
 }
 

@@ -28,7 +28,7 @@
 namespace ttl {
 
 class DueChanges;
-struct UntoldMarks;
+struct UnannouncedMarks;
 
 // The single writer. All changes of state are queued here. The queued operations are gathered in
 // one transaction, which is written with one fsync and published to the readers; then the callers
@@ -63,7 +63,7 @@ class CommitQueue {
     HoldTable& holds;
     LowWaterMarks& marks;
     DueChanges& due_changes;
-    UntoldMarks& untold;
+    UnannouncedMarks& unannounced;
     Tallies& tallies;
     TombstoneCounts& tombstones;
     PendingPurges& purges;
@@ -143,10 +143,10 @@ class CommitQueue {
   void Write();
   std::unique_ptr<Commit> AwaitReady();
   void Finish(Commit& commit);
-  // Whether a commit makes something due, or to be told, earlier than known before.
+  // Whether a commit makes something due, or to be announced, earlier than known before.
   struct Earlier {
     bool due = false;
-    bool untold = false;
+    bool unannounced = false;
   };
   absl::Status WriteAndPublish(Commit& commit, Earlier& earlier);
   uint64_t Failures();

@@ -70,7 +70,7 @@ absl::Status Tallies::Load(const Database& database, const Catalog& catalog) {
     Entry& entry = entries[container->number];
     entry.walked = "";
     entry.index = container->index_number;
-    entry.told_after = ToldAfter(*container);
+    entry.announced_after = AnnouncedAfter(*container);
     incomplete.insert(container->number);
   }
   auto cursor = database.ReadPrefix(std::string(1, kTotalsTable));
@@ -148,13 +148,13 @@ int64_t Tallies::SetAside(uint64_t container) const {
   return it == entries_.end() ? 0 : it->second.set_aside;
 }
 
-int64_t Tallies::Told(uint64_t container) const {
+int64_t Tallies::Announced(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = entries_.find(container);
-  return it == entries_.end() ? 0 : it->second.told;
+  return it == entries_.end() ? 0 : it->second.announced;
 }
 
-uint64_t Tallies::ToldAfter(const Container& container) {
+uint64_t Tallies::AnnouncedAfter(const Container& container) {
   return container.feed.is_on() ? container.feed.first_sequence
                                 : std::numeric_limits<uint64_t>::max();
 }
@@ -221,7 +221,7 @@ void Tallies::Apply(const Change& change, Entry& entry) {
     entry.histogram.Add(change.step->items);
     entry.failing += change.step->failing;
     entry.set_aside += change.step->set_aside;
-    entry.told += change.step->told;
+    entry.announced += change.step->announced;
     entry.walked = change.step->reached;
     if (change.step->finished) {
       entry.totals = entry.histogram.total();
@@ -231,9 +231,10 @@ void Tallies::Apply(const Change& change, Entry& entry) {
   // No item has an entry in a new index yet.
   if (change.index.value_or(entry.index) != entry.index) entry.set_aside = 0;
   entry.index = change.index.value_or(entry.index);
-  // No item is told in a new feed yet.
-  if (change.told_after.value_or(entry.told_after) != entry.told_after) entry.told = 0;
-  entry.told_after = change.told_after.value_or(entry.told_after);
+  // No item is announced in a new feed yet.
+  if (change.announced_after.value_or(entry.announced_after) != entry.announced_after)
+    entry.announced = 0;
+  entry.announced_after = change.announced_after.value_or(entry.announced_after);
   if (entry.totals.has_value()) *entry.totals += DifferenceOf(change);
   entry.adopted = AdoptedAfter(entry.adopted, change);
   for (const ItemChange& item : change.items) {
@@ -242,13 +243,13 @@ void Tallies::Apply(const Change& change, Entry& entry) {
       entry.histogram.Remove(TimesOf(*item.before), BytesOf(*item.before));
       if (IsFailing(*item.before)) --entry.failing;
       if (IsSetAside(*item.before, entry.index)) --entry.set_aside;
-      if (IsTold(*item.before, entry.told_after)) --entry.told;
+      if (IsAnnounced(*item.before, entry.announced_after)) --entry.announced;
     }
     if (item.after == nullptr) continue;
     AddTo(entry.histogram, *item.after);
     if (IsFailing(*item.after)) ++entry.failing;
     if (IsSetAside(*item.after, entry.index)) ++entry.set_aside;
-    if (IsTold(*item.after, entry.told_after)) ++entry.told;
+    if (IsAnnounced(*item.after, entry.announced_after)) ++entry.announced;
   }
 }
 

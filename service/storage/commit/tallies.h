@@ -74,7 +74,7 @@ class Tallies {
   int64_t SetAside(uint64_t container) const;
 
   // The items of a container whose EXPIRED was logged and has not ended, of those counted so far.
-  int64_t Told(uint64_t container) const;
+  int64_t Announced(uint64_t container) const;
 
   // View().tracked alone.
   ItemSum Tracked(uint64_t container) const;
@@ -92,7 +92,7 @@ class Tallies {
     ItemHistogram items;
     int64_t failing = 0;  // see Figures
     int64_t set_aside = 0;
-    int64_t told = 0;
+    int64_t announced = 0;
     std::string reached;
     bool finished = false;  // there are no more
   };
@@ -106,10 +106,10 @@ class Tallies {
 
   // The changes of one commit to one container.
   struct Change {
-    bool erased = false;                 // the container is gone
-    const WalkStep* step = nullptr;      // goes before the items; null for none
-    std::optional<uint64_t> index;       // the container's, 0 for none; absent: unchanged
-    std::optional<uint64_t> told_after;  // see ToldAfter(); absent: unchanged
+    bool erased = false;                      // the container is gone
+    const WalkStep* step = nullptr;           // goes before the items; null for none
+    std::optional<uint64_t> index;            // the container's, 0 for none; absent: unchanged
+    std::optional<uint64_t> announced_after;  // see AnnouncedAfter(); absent: unchanged
     std::vector<ItemChange> items;
   };
   using Changes = absl::flat_hash_map<uint64_t, Change>;
@@ -131,11 +131,11 @@ class Tallies {
   static bool IsSetAside(const StoredItem& item, uint64_t index) {
     return item.position.family == IndexFamily::kHeld && index != 0 && item.position.index == index;
   }
-  // Items of the container that name an EXPIRED with a larger sequence are told; it is the largest
-  // number if it has no feed.
-  static uint64_t ToldAfter(const Container& container);
-  static bool IsTold(const StoredItem& item, uint64_t told_after) {
-    return item.expired_sequence > told_after;
+  // Items of the container that name an EXPIRED with a larger sequence are announced; it is the
+  // largest number if it has no feed.
+  static uint64_t AnnouncedAfter(const Container& container);
+  static bool IsAnnounced(const StoredItem& item, uint64_t announced_after) {
+    return item.expired_sequence > announced_after;
   }
 
  private:
@@ -144,10 +144,10 @@ class Tallies {
     AdoptionTally adopted;
     ItemHistogram histogram;
     int64_t failing = 0;
-    uint64_t index = 0;       // the container's present one
-    int64_t set_aside = 0;    // in that
-    uint64_t told_after = 0;  // see ToldAfter()
-    int64_t told = 0;
+    uint64_t index = 0;            // the container's present one
+    int64_t set_aside = 0;         // in that
+    uint64_t announced_after = 0;  // see AnnouncedAfter()
+    int64_t announced = 0;
     std::optional<std::string> walked;  // absent: all
   };
   static void Apply(const Change& change, Entry& entry);

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "service/base/status_macros.h"
 #include "service/storage/commit/due_changes.h"
-#include "service/storage/commit/untold_marks.h"
-#include "service/storage/feed/event_teller.h"
+#include "service/storage/commit/unannounced_marks.h"
+#include "service/storage/feed/event_writer.h"
 #include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
@@ -167,7 +167,7 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
   if (scan_marks_.IsReading(container.number)) {
     scan_marks_.NoteReport(container.number, EncodeItemKey(container.number, key));
   }
-  if (container.feed.is_on()) TellReported(feed_, container, key, before.get(), after);
+  if (container.feed.is_on()) LogReported(feed_, container, key, before.get(), after);
   PutItem(container, key, before, std::move(after));
 }
 
@@ -237,7 +237,7 @@ absl::StatusOr<uint64_t> Transaction::FindHolder(uint64_t container, const ItemK
 
 void Transaction::EraseItem(const Container& container, const ItemKey& key,
                             const StoredItemPtr& before, std::optional<int64_t> purge_lateness) {
-  if (container.feed.is_on()) TellErased(feed_, container, key, *before, purge_lateness);
+  if (container.feed.is_on()) LogErased(feed_, container, key, *before, purge_lateness);
   erased_generation_ = std::max(erased_generation_, before->generation);
   MoveEntry(container.number, key, PresentPosition(container, before), std::nullopt);
   SetItem(container.number, key, before, nullptr);
@@ -324,7 +324,7 @@ Tallies::Changes Transaction::TallyChanges() const {
     change.erased = container == nullptr;
     if (container == nullptr) continue;
     change.index = container->index_number;
-    change.told_after = Tallies::ToldAfter(*container);
+    change.announced_after = Tallies::AnnouncedAfter(*container);
   }
   for (const auto& [number, step] : walk_steps_.kept()) changes[number].step = &step;
   for (const auto& [key, item] : items_.kept()) {
@@ -361,7 +361,7 @@ bool Transaction::Publish(RecordCache& cache, Catalog& catalog, HoldTable& holds
     changes.containers.emplace_back(number, container);
     if (container == nullptr) hold_changes.deleted_containers.push_back(number);
   }
-  // Before the sweep is told of what may be due earlier.
+  // Before the sweep is announced of what may be due earlier.
   holds.Publish(hold_changes);
   feed_.Publish(changes.containers);
   changes.pause_of_all = pause_of_all_kept_;
@@ -382,7 +382,7 @@ bool Transaction::Publish(RecordCache& cache, Catalog& catalog, HoldTable& holds
   return earlier;
 }
 
-bool Transaction::PublishUntold(const Catalog& catalog, UntoldMarks& marks) const {
+bool Transaction::PublishUnannounced(const Catalog& catalog, UnannouncedMarks& marks) const {
   bool earlier = !containers_.kept().empty();
   for (const auto& [number, container] : containers_.kept()) marks.changes.Add(number);
   if (marks.expiries.IsEmpty()) return earlier;
@@ -398,13 +398,13 @@ bool Transaction::PublishUntold(const Catalog& catalog, UntoldMarks& marks) cons
 }
 
 bool Transaction::LowerMarks(const FeedState& feed, absl::string_view key, const ItemChange& item,
-                             UntoldMarks& marks) {
+                             UnannouncedMarks& marks) {
   const StoredItem& after = *item.after;
-  if (!IsUntold(feed, after)) return false;
+  if (!IsUnannounced(feed, after)) return false;
   const StoredItem* before = item.committed.get();
-  // Another generation is new where the one before was: one commit may have told that, too.
+  // Another generation is new where the one before was: one commit may have announced that, too.
   const bool is_new = before == nullptr || before->generation != after.generation ||
-                      before->position != after.position || !IsUntold(feed, *before);
+                      before->position != after.position || !IsUnannounced(feed, *before);
   const bool is_unnoticed = is_new || (before->noticed_expire_time != after.noticed_expire_time &&
                                        after.noticed_expire_time == 0);
   if (!is_unnoticed) return false;

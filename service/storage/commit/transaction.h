@@ -28,7 +28,7 @@
 namespace ttl {
 
 class DueChanges;
-struct UntoldMarks;
+struct UnannouncedMarks;
 
 // The fact that counts the numbers given out; absent before the first.
 inline constexpr absl::string_view kNextNumberFact = "next_number";
@@ -140,10 +140,10 @@ class Transaction {
   bool Publish(RecordCache& cache, Catalog& catalog, HoldTable& holds, LowWaterMarks& marks,
                DueChanges& due_changes) const;
 
-  // Lowers the marks of the scans for untold items, and adds the containers in which something may
-  // have to be told earlier, or that have changed, to the changes of `marks`; after Publish().
-  // Returns whether there are any. Cheap while no container has a feed.
-  bool PublishUntold(const Catalog& catalog, UntoldMarks& marks) const;
+  // Lowers the marks of the scans for unannounced items, and adds the containers in which something
+  // may have to be announced earlier, or that have changed, to the changes of `marks`; after
+  // Publish(). Returns whether there are any. Cheap while no container has a feed.
+  bool PublishUnannounced(const Catalog& catalog, UnannouncedMarks& marks) const;
 
  private:
   using Bytes = std::optional<std::string>;  // absent: deleted
@@ -152,9 +152,10 @@ class Transaction {
     StoredItemPtr after;      // null: deleted
   };
 
-  // Lowers `marks` for an item that the commit leaves untold. Returns whether a time was lowered.
+  // Lowers `marks` for an item that the commit leaves unannounced. Returns whether a time was
+  // lowered.
   static bool LowerMarks(const FeedState& feed, absl::string_view key, const ItemChange& item,
-                         UntoldMarks& marks);
+                         UnannouncedMarks& marks);
   // The position of the item's entry; absent if it has none in the container's present index.
   static std::optional<EntryPosition> PresentPosition(const Container& container,
                                                       const StoredItemPtr& item);

@@ -37,8 +37,9 @@ struct StorageOptions {
   // outlive the storage.
   WakeSignal* due_signal = nullptr;
 
-  // The same for what may have to be told in the feed of a container (see untold_changes()).
-  WakeSignal* untold_signal = nullptr;
+  // The same for what may have to be announced in the feed of a container (see
+  // unannounced_changes()).
+  WakeSignal* unannounced_signal = nullptr;
 
   // One line per notable event: errors, recovery, and LevelDB's own messages (level kDebug). Called
   // from any thread. May be empty.

@@ -16,7 +16,7 @@ bool IsReleased(const StoredItem& item) {
 }
 
 int64_t NoticedExpireTime(const FeedState& feed, const StoredItem& item) {
-  return feed.IsTold(item.noticed_sequence) ? item.noticed_expire_time : 0;
+  return feed.IsAnnounced(item.noticed_sequence) ? item.noticed_expire_time : 0;
 }
 
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version) {

@@ -37,7 +37,7 @@ struct StoredItem {
   int64_t held_until = 0;     // Unix seconds: it is not late because of the time before; 0: none
   uint64_t expired_sequence = 0;    // see TrackedItem
   int64_t noticed_expire_time = 0;  // see TrackedItem; see also NoticedExpireTime()
-  uint64_t noticed_sequence = 0;    // of the EXPIRING that told it
+  uint64_t noticed_sequence = 0;    // of the EXPIRING that announced it
 };
 
 // Shared with the record cache; null: no such item.
@@ -54,8 +54,8 @@ bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
 // not count as overdue.
 bool IsReleased(const StoredItem& item);
 
-// Expire time, Unix seconds, that the EXPIRING of this version told in this feed, and not in one
-// that was switched off; 0: none.
+// Expire time, Unix seconds, that the EXPIRING of this version announced in this feed, and not in
+// one that was switched off; 0: none.
 int64_t NoticedExpireTime(const FeedState& feed, const StoredItem& item);
 
 // The item after the next report, without its position; `before` may be null.

@@ -116,9 +116,9 @@ absl::Status CheckLog(const Database& database, const Container& container, cons
 
 }  // namespace
 
-absl::Status CheckTold(const Database& database, const Container& container,
-                       absl::string_view encoded, const StoredItem& item) {
-  if (!container.feed.IsTold(item.expired_sequence)) return absl::OkStatus();
+absl::Status CheckAnnounced(const Database& database, const Container& container,
+                            absl::string_view encoded, const StoredItem& item) {
+  if (!container.feed.IsAnnounced(item.expired_sequence)) return absl::OkStatus();
   const uint64_t feed = container.feed.number;
   TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(EventKey(feed, item.expired_sequence)));
   if (!bytes.has_value()) {

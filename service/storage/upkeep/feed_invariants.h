@@ -11,9 +11,9 @@
 
 namespace ttl {
 
-// INTERNAL unless the EXPIRED that a told item names is in the log, or was dropped.
-absl::Status CheckTold(const Database& database, const Container& container,
-                       absl::string_view encoded, const StoredItem& item);
+// INTERNAL unless the EXPIRED that an announced item names is in the log, or was dropped.
+absl::Status CheckAnnounced(const Database& database, const Container& container,
+                            absl::string_view encoded, const StoredItem& item);
 
 // INTERNAL or DATA_LOSS unless the record of a feed with this key can be read.
 absl::Status CheckFeedRecord(absl::string_view encoded, absl::string_view value);

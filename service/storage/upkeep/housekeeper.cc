@@ -12,7 +12,7 @@
 #include "service/base/status_macros.h"
 #include "service/storage/commit/due_changes.h"
 #include "service/storage/commit/transaction.h"
-#include "service/storage/commit/untold_marks.h"
+#include "service/storage/commit/unannounced_marks.h"
 #include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 
@@ -72,7 +72,7 @@ absl::StatusOr<Tallies::WalkStep> CountItems(const Database& database, const Con
     Tallies::AddTo(step.items, *item);
     if (Tallies::IsFailing(*item)) ++step.failing;
     if (Tallies::IsSetAside(*item, container.index_number)) ++step.set_aside;
-    if (Tallies::IsTold(*item, Tallies::ToldAfter(container))) ++step.told;
+    if (Tallies::IsAnnounced(*item, Tallies::AnnouncedAfter(container))) ++step.announced;
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   step.finished = !cursor.Valid();
@@ -140,7 +140,7 @@ absl::Status Housekeeper::Recover() {
     purges_loaded_ = false;
     parts_.cache.Clear();
     parts_.marks.Clear();
-    parts_.untold.Clear();
+    parts_.unannounced.Clear();
     TTL_RETURN_IF_ERROR(parts_.catalog.Load(parts_.database));
     TTL_RETURN_IF_ERROR(parts_.holds.Load(parts_.database, parts_.catalog.All()));
     TTL_RETURN_IF_ERROR(
@@ -148,7 +148,7 @@ absl::Status Housekeeper::Recover() {
     TTL_RETURN_IF_ERROR(parts_.tallies.Load(parts_.database, parts_.catalog));
     // Last: a container that was not known before is among them.
     parts_.due_changes.AddAll();
-    parts_.untold.changes.AddAll();
+    parts_.unannounced.changes.AddAll();
     return absl::OkStatus();
   });
   if (status.ok())
@@ -170,7 +170,7 @@ absl::StatusOr<bool> Housekeeper::PurgeSome() {
   for (const Purged& purged : step.finished) {
     if (purged.kind == PurgeKind::kIndex) {
       parts_.marks.Forget(purged.number);
-      parts_.untold.Forget(purged.number);
+      parts_.unannounced.Forget(purged.number);
     }
     for (const std::string& prefix : purged.prefixes) {
       parts_.tombstones.ForgetFew(prefix, Compactor::kMinErased);

@@ -38,7 +38,7 @@ class Housekeeper {
     FeedLog& feed_log;
     LowWaterMarks& marks;
     DueChanges& due_changes;
-    UntoldMarks& untold;
+    UnannouncedMarks& unannounced;
     Tallies& tallies;
     TombstoneCounts& tombstones;
     PendingPurges& purges;

@@ -51,7 +51,7 @@ struct Expected {
   ItemHistogram walked;  // the items that the walk has passed
   int64_t failing = 0;   // of those
   int64_t set_aside = 0;
-  int64_t told = 0;
+  int64_t announced = 0;
 };
 using ExpectedTallies = absl::flat_hash_map<uint64_t, Expected>;
 
@@ -69,7 +69,8 @@ absl::Status CheckTallies(const Database& database, const Numbers& numbers, cons
     if (tallies.SetAside(number) != items.set_aside) {
       return Violation("items set aside are miscounted", key);
     }
-    if (tallies.Told(number) != items.told) return Violation("told items are miscounted", key);
+    if (tallies.Announced(number) != items.announced)
+      return Violation("announced items are miscounted", key);
     if (!view.histogram.Agrees(items.walked)) return Violation("a tally is not of its items", key);
     TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(key));
     if (!bytes.has_value() && !view.complete) continue;  // to be found out
@@ -95,7 +96,7 @@ void Expect(const Tallies& tallies, const Container& container, absl::string_vie
   Tallies::AddTo(expected[number].walked, item);
   if (Tallies::IsFailing(item)) ++expected[number].failing;
   if (Tallies::IsSetAside(item, container.index_number)) ++expected[number].set_aside;
-  if (Tallies::IsTold(item, Tallies::ToldAfter(container))) ++expected[number].told;
+  if (Tallies::IsAnnounced(item, Tallies::AnnouncedAfter(container))) ++expected[number].announced;
 }
 
 absl::Status CheckItems(const Database& database, const Numbers& numbers, const Tallies& tallies) {
@@ -208,7 +209,7 @@ absl::Status CheckItem(const Database& database, const Container& container,
                        absl::string_view encoded, const StoredItem& item) {
   const std::optional<ItemKey> key = DecodeItemKey(encoded);
   if (!key.has_value()) return Violation("the key of an item is truncated", encoded);
-  TTL_RETURN_IF_ERROR(CheckTold(database, container, encoded, item));
+  TTL_RETURN_IF_ERROR(CheckAnnounced(database, container, encoded, item));
   const auto wanted = BelongsAt(container.index_number, item);
   if (item.position.index != container.index_number || item.position.index == 0) {
     if (wanted.has_value() && !container.index_build.has_value()) {

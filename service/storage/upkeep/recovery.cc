@@ -416,8 +416,8 @@ class RecordRepair {
   }
 
   // Items and events that are back may contradict each other, so each log begins anew: its events
-  // are dropped, which subscriptions are told, and no sequence is used again. An item that is told
-  // stays so.
+  // are dropped, which subscriptions are announced, and no sequence is used again. An item that is
+  // announced stays so.
   absl::Status RepairFeeds() {
     TTL_ASSIGN_OR_RETURN(const auto next_event, database_.Get(MetaKey(kNextEventFact)));
     uint64_t reserved_end = 0;

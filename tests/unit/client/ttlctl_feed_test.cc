@@ -144,7 +144,7 @@ TEST_F(TtlctlFeedTest, WatchAcknowledgesWhatItHasPrinted) {
   EXPECT_THAT(Acknowledged(), ElementsAre("c s 7 6", "c s 7 7"));
 }
 
-TEST_F(TtlctlFeedTest, WatchAcknowledgesNothingUnlessItIsTold) {
+TEST_F(TtlctlFeedTest, WatchAcknowledgesNothingUnlessItIsAnnounced) {
   sidecar_.Answer("WatchEvents", Expired({5}));
   EXPECT_EQ(Run({"watch", "c", "--subscription", "s", "--count", "1"}).code, ExitCode::kOk);
   EXPECT_THAT(Acknowledged(), IsEmpty());
@@ -397,8 +397,9 @@ TEST(FeedTextTest, AStatusShowsTheFeedAndItsSubscriptions) {
       "oldest_unacknowledged_time { seconds: 1800000000 } }"));
   EXPECT_EQ(
       text,
-      "all expiries up to 2027-01-15T08:01:00Z were told\n"
-      "at least 30 events of 2,000 bytes, last sequence 42; told as expired and still stored: 3\n"
+      "all expiries up to 2027-01-15T08:01:00Z were announced\n"
+      "at least 30 events of 2,000 bytes, last sequence 42; announced as expired and still stored: "
+      "3\n"
       "oldest event of 2027-01-15T08:00:00Z\n"
       "a: at least 10,000 events to acknowledge, 1 stream\n"
       "b: 0 events to acknowledge, the oldest of 2027-01-15T08:00:00Z, 0 streams; EVENTS WERE "
@@ -421,7 +422,7 @@ TEST(FeedTextTest, EachKindOfEventHasItsParticulars) {
                  item),
             "purged  c  p / a  written 2027-01-15T08:00:00Z; 5s late; ends 8; superseded\n");
   EXPECT_EQ(text("kind: EVENT_KIND_GONE expired_sequence: 8 late: true" + item),
-            "gone  c  p / a  written 2027-01-15T08:00:00Z; ends 8; told late\n");
+            "gone  c  p / a  written 2027-01-15T08:00:00Z; ends 8; announced late\n");
   EXPECT_EQ(text("kind: EVENT_KIND_REVIVED expired_sequence: 8" + item),
             "revived  c  p / a  written 2027-01-15T08:00:00Z, never expires; ends 8\n");
   EXPECT_EQ(text("kind: EVENT_KIND_EXPIRING expire_time: 1800000060" + item),

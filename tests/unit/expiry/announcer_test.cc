@@ -71,30 +71,30 @@ int64_t ReadsOf(SweepHarness& h) {
   return (after.gets - before.gets) + (after.seeks - before.seeks) + (after.steps - before.steps);
 }
 
-TEST(AnnouncerTest, AnItemIsToldInItsSecondAndNotBefore) {
+TEST(AnnouncerTest, AnItemIsAnnouncedInItsSecondAndNotBefore) {
   SweepHarness h;
   h.CreateWithFeed("c", 20);
   h.Write("c", "own", kStart, 10);
   h.Write("c", "inherits", kStart);
   h.Write("c", "never", kStart, -1);
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   h.clock.Advance(absl::Milliseconds(9700));
   Announcer::StepResult step = h.AnnounceNow();
-  EXPECT_EQ(step.told, 0);
+  EXPECT_EQ(step.announced, 0);
   EXPECT_EQ(step.wait, absl::Milliseconds(300)) << "until the exact second";
   h.clock.Advance(step.wait);
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
   EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED own"));
   h.clock.Advance(absl::Seconds(9.999));
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   h.clock.Advance(absl::Milliseconds(1));
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
   h.clock.Advance(absl::Hours(100));
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED own", "EXPIRED inherits"));
 }
 
-TEST(AnnouncerTest, AnItemThatIsWrittenAgainIsToldAtItsNewEnd) {
+TEST(AnnouncerTest, AnItemThatIsWrittenAgainIsAnnouncedAtItsNewEnd) {
   SweepHarness h;
   h.CreateWithFeed("c", -1);
   h.Write("c", "a", kStart, 10);
@@ -102,20 +102,20 @@ TEST(AnnouncerTest, AnItemThatIsWrittenAgainIsToldAtItsNewEnd) {
   h.clock.Advance(absl::Seconds(9));
   h.Write("c", "a", kStart + 9, 10);
   h.clock.Advance(absl::Seconds(9));
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   h.clock.Advance(absl::Seconds(1));
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
   // Its index entry stays where it is, before what the announcer has passed.
   h.Write("c", "a", kStart + 19, 10);
   h.clock.Advance(absl::Seconds(9));
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   h.clock.Advance(absl::Seconds(1));
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
   EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a", "REPLACED a", "EXPIRED a"));
 }
 
 // As a cache writes an item when it finds that it has expired. The index entry stays where it is.
-TEST(AnnouncerTest, AnItemThatIsWrittenInTheCommitThatTellsItIsToldAtItsNewEnd) {
+TEST(AnnouncerTest, AnItemThatIsWrittenInTheCommitThatTellsItIsAnnouncedAtItsNewEnd) {
   SweepHarness h;
   const uint64_t number = h.CreateWithFeed("c", -1)->number;
   h.Write("c", "a", kStart, 10);
@@ -135,10 +135,10 @@ TEST(AnnouncerTest, AnItemThatIsWrittenInTheCommitThatTellsItIsToldAtItsNewEnd) 
   announcer.join();
   EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a", "REPLACED a"));
   h.clock.Advance(absl::Seconds(10));
-  EXPECT_EQ(h.AnnounceNow().told, 2);
+  EXPECT_EQ(h.AnnounceNow().announced, 2);
 }
 
-TEST(AnnouncerTest, NothingIsToldWhileItsTimeOrItsDataCannotBeTrusted) {
+TEST(AnnouncerTest, NothingIsAnnouncedWhileItsTimeOrItsDataCannotBeTrusted) {
   struct Case {
     std::string name;
     void (*begin)(SweepHarness&);
@@ -170,28 +170,28 @@ TEST(AnnouncerTest, NothingIsToldWhileItsTimeOrItsDataCannotBeTrusted) {
     h.AnnounceNow();
     test.begin(h);
     h.clock.Advance(absl::Seconds(30));
-    EXPECT_EQ(h.AnnounceNow().told, 0);
+    EXPECT_EQ(h.AnnounceNow().announced, 0);
     EXPECT_THAT(h.Events("c"), IsEmpty()) << test.name;
     EXPECT_TRUE(absl::StrContains(StallOf(h), test.name)) << StallOf(h);
     EXPECT_EQ(h.Watermark("c"), 0) << "it stands still";
     test.end(h);
-    EXPECT_EQ(h.AnnounceNow().told, 1) << test.name;
+    EXPECT_EQ(h.AnnounceNow().announced, 1) << test.name;
     EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a"));
     EXPECT_EQ(StallOf(h), "");
     EXPECT_EQ(h.Watermark("c"), 30);
   }
 }
 
-TEST(AnnouncerTest, AfterAStepOfTheClockItemsAreToldAtOnce) {
+TEST(AnnouncerTest, AfterAStepOfTheClockItemsAreAnnouncedAtOnce) {
   SweepHarness h;
   h.CreateWithFeed("c", -1);
   h.Write("c", "a", kStart, 3600);
   h.AnnounceNow();
   h.clock.StepWall(absl::Hours(2));
   h.guarded_clock->Tick();
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   ASSERT_TRUE(h.guarded_clock->AcceptWall().ok());
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
 }
 
 TEST(AnnouncerTest, AChangeOfPolicyIsOneEventAndItsItemsFollowInBoundedSteps) {
@@ -205,36 +205,37 @@ TEST(AnnouncerTest, AChangeOfPolicyIsOneEventAndItsItemsFollowInBoundedSteps) {
   SetDefaultTtl(h, 50);
   EXPECT_LE(h.storage->Counts().puts - before.puts, 10);
   EXPECT_THAT(h.Events("c"), ElementsAre("POLICY_CHANGED"));
-  EXPECT_EQ(h.Watermark("c"), std::nullopt) << "what expired by the new policy is not told yet";
+  EXPECT_EQ(h.Watermark("c"), std::nullopt)
+      << "what expired by the new policy is not announced yet";
   const Announcer::StepResult first = h.announcer().RunOnce();
-  EXPECT_GT(first.told, 0);
-  EXPECT_LT(first.told, 10'000) << "a step is bounded";
-  EXPECT_EQ(first.told + h.AnnounceNow().told, 10'000);
+  EXPECT_GT(first.announced, 0);
+  EXPECT_LT(first.announced, 10'000) << "a step is bounded";
+  EXPECT_EQ(first.announced + h.AnnounceNow().announced, 10'000);
   const std::vector<std::string> events = h.Events("c");
   EXPECT_EQ(CountOf(events, "POLICY_CHANGED"), 1);
   EXPECT_EQ(CountOf(events, "EXPIRED"), 10'000);
   EXPECT_EQ(h.Watermark("c"), 100);
 }
 
-TEST(AnnouncerTest, WhatLivesAgainIsRevivedAndItsNextExpiryToldAnew) {
+TEST(AnnouncerTest, WhatLivesAgainIsRevivedAndItsNextExpiryAnnouncedAnew) {
   SweepHarness h;
   h.CreateWithFeed("c", 10);
   h.WriteMany("c", "i", 5000, kStart);
   h.Write("c", "own", kStart, 15);
   h.clock.Advance(absl::Seconds(20));
-  EXPECT_EQ(h.AnnounceNow().told, 5001);
+  EXPECT_EQ(h.AnnounceNow().announced, 5001);
   SetDefaultTtl(h, 100);
   EXPECT_EQ(h.AnnounceNow().revived, 5000) << "the one with a ttl of its own has not come back";
   EXPECT_EQ(h.AnnounceNow().revived, 0);
   EXPECT_EQ(CountOf(h.Events("c"), "REVIVED"), 5000);
   h.clock.Advance(absl::Seconds(79));
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   h.clock.Advance(absl::Seconds(1));
-  EXPECT_EQ(h.AnnounceNow().told, 5000);
+  EXPECT_EQ(h.AnnounceNow().announced, 5000);
   SetDefaultTtl(h, std::nullopt);
   EXPECT_EQ(h.AnnounceNow().revived, 5001);
   SetDefaultTtl(h, 10);
-  EXPECT_EQ(h.AnnounceNow().told, 5001);
+  EXPECT_EQ(h.AnnounceNow().announced, 5001);
 }
 
 TEST(AnnouncerTest, AWalkForRevivedItemsBeginsAgainAfterARestart) {
@@ -242,7 +243,7 @@ TEST(AnnouncerTest, AWalkForRevivedItemsBeginsAgainAfterARestart) {
   h.CreateWithFeed("c", 10);
   h.WriteMany("c", "i", 20'000, kStart);
   h.clock.Advance(absl::Seconds(20));
-  EXPECT_EQ(h.AnnounceNow().told, 20'000);
+  EXPECT_EQ(h.AnnounceNow().announced, 20'000);
   SetDefaultTtl(h, 100);
   int64_t revived = h.announcer().RunOnce().revived;
   EXPECT_GT(revived, 0);
@@ -253,21 +254,21 @@ TEST(AnnouncerTest, AWalkForRevivedItemsBeginsAgainAfterARestart) {
   EXPECT_EQ(CountOf(h.Events("c"), "REVIVED"), 20'000);
 }
 
-TEST(AnnouncerTest, NothingIsToldTwiceAfterARestart) {
+TEST(AnnouncerTest, NothingIsAnnouncedTwiceAfterARestart) {
   SweepHarness h;
   h.CreateWithFeed("c", 10);
   h.WriteMany("c", "i", 1000, kStart);
   h.clock.Advance(absl::Seconds(20));
-  EXPECT_EQ(h.AnnounceNow().told, 1000);
+  EXPECT_EQ(h.AnnounceNow().announced, 1000);
   h.Restart();
   h.Write("c", "z", kStart, 30);
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   h.clock.Advance(absl::Seconds(10));
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
 }
 
 // Items that wait for another try, under a hold, or because they were adopted.
-TEST(AnnouncerTest, ItemsThatWaitOutOfTheOrderOfTheirExpiryAreTold) {
+TEST(AnnouncerTest, ItemsThatWaitOutOfTheOrderOfTheirExpiryAreAnnounced) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.Write("c", "stuck", kStart, 10);
@@ -288,11 +289,11 @@ TEST(AnnouncerTest, ItemsThatWaitOutOfTheOrderOfTheirExpiryAreTold) {
   h.SweepFor(absl::Seconds(11));
   EXPECT_EQ(h.storage->holds().Counts(h.storage.Find("c")->number).items_set_aside, 1);
   SwitchFeed(h, FeedSettings());
-  EXPECT_EQ(h.AnnounceNow().told, 3);
+  EXPECT_EQ(h.AnnounceNow().announced, 3);
   EXPECT_THAT(h.Events("c"), UnorderedElementsAre("EXPIRED stuck late", "EXPIRED held late",
                                                   "EXPIRED adopted late"));
   h.SweepFor(absl::Seconds(30));
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
 }
 
 TEST(AnnouncerTest, AnAdoptedItemThatIsRevivedGoesOnWaiting) {
@@ -315,7 +316,7 @@ TEST(AnnouncerTest, AnAdoptedItemThatIsRevivedGoesOnWaiting) {
   EXPECT_EQ(h.SweepNow(), 1);
 }
 
-TEST(AnnouncerTest, AnItemUnderAHoldThatLivesAgainIsToldAtItsNewSecond) {
+TEST(AnnouncerTest, AnItemUnderAHoldThatLivesAgainIsAnnouncedAtItsNewSecond) {
   SweepHarness h;
   h.CreateWithFeed("c", 10);
   h.Write("c", "a", kStart);
@@ -331,9 +332,9 @@ TEST(AnnouncerTest, AnItemUnderAHoldThatLivesAgainIsToldAtItsNewSecond) {
   SetDefaultTtl(h, 60);
   EXPECT_EQ(h.AnnounceNow().revived, 1);
   h.clock.Advance(absl::Seconds(39));
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   h.clock.Advance(absl::Seconds(1));
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
   EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a", "POLICY_CHANGED", "REVIVED a", "EXPIRED a"));
 }
 
@@ -345,7 +346,7 @@ TEST(AnnouncerTest, ToldItemsAreNotReadAgainHoweverManyAreStored) {
     h.WriteMany("c", "i", stored, kStart, 10);
     h.Write("c", "z", kStart, 20);
     h.clock.Advance(absl::Seconds(10));
-    EXPECT_EQ(h.AnnounceNow().told, stored);
+    EXPECT_EQ(h.AnnounceNow().announced, stored);
     h.clock.Advance(absl::Seconds(10));
     reads.push_back(ReadsOf(h));
     EXPECT_EQ(CountOf(h.Events("c"), "EXPIRED z"), 1);
@@ -364,16 +365,16 @@ TEST(AnnouncerTest, WithoutAFeedNothingIsRead) {
   EXPECT_GE(h.AnnounceNow().wait, absl::Minutes(1));
 }
 
-TEST(AnnouncerTest, AFeedThatIsSwitchedOnAgainTellsWhatTheOldOneTold) {
+TEST(AnnouncerTest, AFeedThatIsSwitchedOnAgainTellsWhatTheOldOneAnnounced) {
   SweepHarness h;
   h.CreateWithFeed("c", 10);
   h.Write("c", "a", kStart);
   h.clock.Advance(absl::Seconds(20));
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
   SwitchFeed(h, std::nullopt);
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   SwitchFeed(h, FeedSettings());
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
   EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a late"));
 }
 
@@ -398,7 +399,7 @@ TEST(AnnouncerTest, AnItemIsNoticedOncePerVersionAheadOfItsEnd) {
   h.clock.Advance(absl::Seconds(5));
   EXPECT_EQ(h.AnnounceNow().noticed, 1);
   h.clock.Advance(absl::Seconds(5));
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
   EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRING a", "EXPIRING a", "EXPIRED a"));
 }
 
@@ -418,10 +419,10 @@ TEST(AnnouncerTest, AnItemIsNoticedAgainIfAPolicyMovesItsEndByMoreThanTheNotice)
   h.clock.Advance(absl::Seconds(15));
   EXPECT_EQ(h.AnnounceNow().noticed, 1);
   h.clock.Advance(absl::Seconds(5));
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
 }
 
-TEST(AnnouncerTest, TheWatermarkIsTheTimeUpToWhichEverythingIsTold) {
+TEST(AnnouncerTest, TheWatermarkIsTheTimeUpToWhichEverythingIsAnnounced) {
   SweepHarness h;
   h.CreateWithFeed("c", 10);
   h.WriteMany("c", "i", 20'000, kStart);
@@ -433,7 +434,7 @@ TEST(AnnouncerTest, TheWatermarkIsTheTimeUpToWhichEverythingIsTold) {
   EXPECT_EQ(h.Watermark("c"), 7.5);
   h.clock.Advance(absl::Seconds(7.5));
   h.announcer().RunOnce();
-  EXPECT_EQ(h.Watermark("c"), 9) << "of the tenth second only some are told";
+  EXPECT_EQ(h.Watermark("c"), 9) << "of the tenth second only some are announced";
   h.AnnounceNow();
   EXPECT_EQ(h.Watermark("c"), 15);
 }
@@ -458,24 +459,24 @@ TEST(AnnouncerTest, AContainerThatIsGoneIsForgotten) {
   EXPECT_TRUE(h.feed_progress.Of(*container).watermark.has_value());
   ASSERT_TRUE(h.storage.Delete("c").ok());
   h.clock.Advance(absl::Seconds(20));
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   EXPECT_FALSE(h.feed_progress.Of(*container).watermark.has_value());
 }
 
-TEST(AnnouncerTest, WhatCannotBeCommittedIsToldLater) {
+TEST(AnnouncerTest, WhatCannotBeCommittedIsAnnouncedLater) {
   SweepHarness h;
   h.CreateWithFeed("c", 10);
   h.Write("c", "a", kStart);
   h.AnnounceNow();
   h.clock.Advance(absl::Seconds(12));
   h.storage.env().FailWrites(true);
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   EXPECT_NE(StallOf(h), "");
   EXPECT_EQ(h.Watermark("c"), 9);
   h.storage.env().FailWrites(false);
   h.storage.FinishHousekeeping();
   h.clock.Advance(absl::Seconds(2));
-  EXPECT_EQ(h.AnnounceNow().told, 1);
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
   EXPECT_EQ(StallOf(h), "");
   EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a"));
 }
@@ -484,7 +485,7 @@ TEST(AnnouncerTest, WhatCannotBeCommittedIsToldLater) {
 TEST(AnnouncerTest, TheLoopTellsEachItemInItsSecond) {
   WakeSignal wake;
   StorageOptions options;
-  options.untold_signal = &wake;
+  options.unannounced_signal = &wake;
   const SystemClock clock;
   GuardedClock guarded_clock(clock, std::nullopt);
   guarded_clock.Tick();

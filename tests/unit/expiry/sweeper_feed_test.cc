@@ -41,11 +41,11 @@ TEST(SweeperFeedTest, AnItemIsSentOnlyOnceItsExpiryIsCommitted) {
   h.SweepFor(absl::Seconds(9));
   EXPECT_THAT(h.Events("c"), IsEmpty());
   h.SweepFor(absl::Seconds(1));
-  EXPECT_EQ(h.store.Count("c"), 0) << "in its second, though nobody had told it";
+  EXPECT_EQ(h.store.Count("c"), 0) << "in its second, though nobody had announced it";
   EXPECT_EQ(h.Events("c").size(), 2000);
 }
 
-TEST(SweeperFeedTest, WhatTheAnnouncerHasToldIsSentAtOnce) {
+TEST(SweeperFeedTest, WhatTheAnnouncerHasAnnouncedIsSentAtOnce) {
   SweepHarness h;
   h.CreateWithFeed("c", -1);
   h.Write("c", "a", kStart, 10);
@@ -106,7 +106,7 @@ TEST(SweeperFeedTest, AnItemThatTheStoreHasChangedIsReplaced) {
   EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a", "REPLACED a"));
 }
 
-TEST(SweeperFeedTest, AnItemThatIsTriedAgainIsToldOnce) {
+TEST(SweeperFeedTest, AnItemThatIsTriedAgainIsAnnouncedOnce) {
   SweepHarness h;
   h.CreateWithFeed("c", -1);
   h.Write("c", "a", kStart, 10);
@@ -119,7 +119,7 @@ TEST(SweeperFeedTest, AnItemThatIsTriedAgainIsToldOnce) {
   EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a"));
 }
 
-TEST(SweeperFeedTest, AHeldItemIsToldBeforeItIsSetAside) {
+TEST(SweeperFeedTest, AHeldItemIsAnnouncedBeforeItIsSetAside) {
   SweepHarness h;
   h.CreateWithFeed("c", -1);
   h.Write("c", "a", kStart, 10);
@@ -143,14 +143,14 @@ TEST(SweeperFeedTest, WhileDeletesAreHeldTheSweepTellsNothing) {
   h.storage.Pause("c", true);
   h.SweepFor(absl::Minutes(6));
   EXPECT_THAT(h.Events("c"), IsEmpty()) << "that is the announcer's";
-  EXPECT_EQ(h.AnnounceNow().told, 10);
+  EXPECT_EQ(h.AnnounceNow().announced, 10);
   h.storage.Pause("c", false);
   h.SweepNow();
   EXPECT_EQ(h.store.Count("c"), 0);
 }
 
-// Its present state is not known, so nothing is told, but it must not stay for ever.
-TEST(SweeperFeedTest, AnItemOfUnknownStateIsSentUntold) {
+// Its present state is not known, so nothing is announced, but it must not stay for ever.
+TEST(SweeperFeedTest, AnItemOfUnknownStateIsSentUnannounced) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.Write("c", "a", kStart, 10);
@@ -166,12 +166,12 @@ TEST(SweeperFeedTest, AnItemOfUnknownStateIsSentUntold) {
   settings.feed = FeedSettings();
   ASSERT_TRUE(h.storage.Update("c", settings).ok());
   h.store.SetBeforeDelete(nullptr);
-  EXPECT_EQ(h.AnnounceNow().told, 0);
+  EXPECT_EQ(h.AnnounceNow().announced, 0);
   h.SweepFor(absl::Hours(2));
   EXPECT_EQ(h.store.Count("c"), 0);
 }
 
-TEST(SweeperFeedTest, WhatIsWrittenExpiredInATryIsToldAndTriedAgain) {
+TEST(SweeperFeedTest, WhatIsWrittenExpiredInATryIsAnnouncedAndTriedAgain) {
   SweepHarness h;
   h.CreateWithFeed("c", -1);
   h.Write("c", "a", kStart, 10);
@@ -184,8 +184,9 @@ TEST(SweeperFeedTest, WhatIsWrittenExpiredInATryIsToldAndTriedAgain) {
   EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a", "REPLACED a", "EXPIRED a late", "PURGED a"));
 }
 
-// Only what may be told is sent: if the announcing finds nothing to tell twice, the sweep waits.
-TEST(SweeperFeedTest, TheSweepDoesNotSpinWhileNothingMayBeTold) {
+// Only what may be announced is sent: if the announcing finds nothing to tell twice, the sweep
+// waits.
+TEST(SweeperFeedTest, TheSweepDoesNotSpinWhileNothingMayBeAnnounced) {
   SweepHarness h;
   h.CreateWithFeed("c", -1);
   h.Write("c", "a", kStart, 10);

@@ -105,7 +105,7 @@ TEST(ReadSubscriptionTest, WhatIsWrongIsNamed) {
   EXPECT_TRUE(Subscribe("name: 's' consumer: 'address:/run/a.sock'").ok());
 }
 
-TEST(EventToProtoTest, EveryFieldIsTold) {
+TEST(EventToProtoTest, EveryFieldIsAnnounced) {
   FeedEvent event;
   event.kind = EventKind::kPurged;
   event.sequence = 7;

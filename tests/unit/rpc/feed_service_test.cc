@@ -1,5 +1,5 @@
 // The feed as its callers see it, over a real socket. Nothing announces or sweeps here: an item is
-// told if it is expired when it is reported.
+// announced if it is expired when it is reported.
 #include "service/rpc/services/feed_service.h"
 
 #include <gmock/gmock.h>
@@ -261,8 +261,8 @@ TEST_F(FeedServiceTest, MoreEventsThanAResponseHasComeInSeveral) {
 
 TEST_F(FeedServiceTest, TheWatermarkIsTheLeastOfAllContainersAndSaysWhoLags) {
   CreateContainer("d", "feed {}");
-  const auto advance = [&](const std::string& id, int64_t first_untold) {
-    sidecar_.feed_progress().Cover(*sidecar_.storage().Find(id), first_untold, "");
+  const auto advance = [&](const std::string& id, int64_t first_unannounced) {
+    sidecar_.feed_progress().Cover(*sidecar_.storage().Find(id), first_unannounced, "");
   };
   const int64_t now = sidecar_.Now();
   const auto events = Watch(absl::StrCat(kFrequent, "containers { ids: 'c' ids: 'd' }"));
@@ -463,8 +463,8 @@ TEST_F(FeedServiceTest, TheStatusSaysHowFarTheFeedAndItsSubscriptionsAre) {
 }
 
 TEST_F(FeedServiceTest, AnItemIsExplainedWithItsEvent) {
-  Expire({"told"});
-  sidecar_.storage().TrackOne("c", "untold", sidecar_.Now(), 5);
+  Expire({"announced"});
+  sidecar_.storage().TrackOne("c", "unannounced", sidecar_.Now(), 5);
   sidecar_.clock().Advance(absl::Seconds(5));
   const auto explained = [&](const std::string& id) {
     return Call(sidecar_.expiry(), &v1::ExpiryService::Stub::ExplainItem,
@@ -472,8 +472,8 @@ TEST_F(FeedServiceTest, AnItemIsExplainedWithItsEvent) {
                     absl::StrCat("container: 'c' partition_key: 'p' id: '", id, "'")))
         .value();
   };
-  EXPECT_EQ(explained("told").expired_sequence(), Status().last_sequence());
-  EXPECT_EQ(explained("untold").expired_sequence(), 0);
+  EXPECT_EQ(explained("announced").expired_sequence(), Status().last_sequence());
+  EXPECT_EQ(explained("unannounced").expired_sequence(), 0);
 }
 
 TEST_F(FeedServiceTest, SubscriptionsAreLoggedWithTheirCaller) {

@@ -22,8 +22,8 @@ constexpr int64_t kMaxAge = 500;
 
 struct ModelItem {
   int64_t ts = 0;
-  std::optional<size_t> told = {};  // the place of its EXPIRED in the log
-  bool unknown = false;             // its state
+  std::optional<size_t> announced = {};  // the place of its EXPIRED in the log
+  bool unknown = false;                  // its state
 };
 
 // What the model knows of an event.
@@ -94,13 +94,13 @@ class FeedRun {
     }
     RC_ASSERT(sequences_.size() == log_.size());
     for (const auto& [id, item] : items_) {
-      RC_ASSERT(feeds_.IsTold("c", id) == item.told.has_value());
+      RC_ASSERT(feeds_.IsAnnounced("c", id) == item.announced.has_value());
     }
     RC_ASSERT(feeds_.storage()->CheckInvariants() == absl::OkStatus());
   }
 
   // Once all is announced and revived and no state is unknown, exactly the items that are expired
-  // are told.
+  // are announced.
   void CheckNothingIsForgotten() {
     feeds_.is_judging = true;
     feeds_.now += 2000;
@@ -111,11 +111,11 @@ class FeedRun {
     feeds_.is_judging = true;
     Announce();
     Check();
-    for (const auto& [id, item] : items_) RC_ASSERT(item.told.has_value() == IsExpired(item));
+    for (const auto& [id, item] : items_) RC_ASSERT(item.announced.has_value() == IsExpired(item));
     feeds_.storage().FinishHousekeeping();
-    int64_t told = 0;
-    for (const auto& [id, item] : items_) told += item.told.has_value() ? 1 : 0;
-    RC_ASSERT(feeds_.feed().Figures(*feeds_.Find("c")).told_items == told);
+    int64_t announced = 0;
+    for (const auto& [id, item] : items_) announced += item.announced.has_value() ? 1 : 0;
+    RC_ASSERT(feeds_.feed().Figures(*feeds_.Find("c")).announced_items == announced);
   }
 
  private:
@@ -130,9 +130,9 @@ class FeedRun {
     return default_ttl_ != kNeverExpires && item.ts + default_ttl_ <= feeds_.now;
   }
   void Tell(const std::string& id, ModelItem& item, bool late) {
-    if (item.unknown || item.told.has_value()) return;
+    if (item.unknown || item.announced.has_value()) return;
     if (!feeds_.is_judging || !IsExpired(item)) return;
-    item.told = log_.size();
+    item.announced = log_.size();
     const bool by_policy = item.ts + default_ttl_ <= policy_time_;
     log_.push_back({EventKind::kExpired, id, late || by_policy});
   }
@@ -140,8 +140,8 @@ class FeedRun {
   void End(const std::string& id, EventKind kind) {
     ModelItem& item = items_.at(id);
     Tell(id, item, false);
-    if (item.told.has_value()) log_.push_back({kind, id, false, item.told});
-    item.told.reset();
+    if (item.announced.has_value()) log_.push_back({kind, id, false, item.announced});
+    item.announced.reset();
   }
 
   void Track(const std::string& id, int64_t ts) {
@@ -163,14 +163,15 @@ class FeedRun {
   void LearnState(const std::string& id) {
     ModelItem& item = items_.at(id);
     if (!std::exchange(item.unknown, false)) return;
-    if (!feeds_.is_judging && item.told.has_value()) End(id, EventKind::kReplaced);
+    if (!feeds_.is_judging && item.announced.has_value()) End(id, EventKind::kReplaced);
     ReviveOne(id, item);
     Tell(id, item, true);
   }
 
   void ReviveOne(const std::string& id, ModelItem& item) {
-    if (item.unknown || !item.told.has_value() || !feeds_.is_judging || IsExpired(item)) return;
-    log_.push_back({EventKind::kRevived, id, false, std::exchange(item.told, std::nullopt)});
+    if (item.unknown || !item.announced.has_value() || !feeds_.is_judging || IsExpired(item))
+      return;
+    log_.push_back({EventKind::kRevived, id, false, std::exchange(item.announced, std::nullopt)});
   }
 
   void Untrack(const std::string& id) {
@@ -190,12 +191,13 @@ class FeedRun {
     for (auto& [id, item] : items_) ReviveOne(id, item);
   }
 
-  // A delete of an item that is told, or whose state is unknown, was sent, and this is its outcome.
+  // A delete of an item that is announced, or whose state is unknown, was sent, and this is its
+  // outcome.
   void Sweep(const std::string& id) {
     using Kind = DeleteReport::Kind;
     const auto it = items_.find(id);
-    if (it == items_.end() || !(it->second.told.has_value() || it->second.unknown)) return;
-    const std::optional<size_t> told = it->second.told;
+    if (it == items_.end() || !(it->second.announced.has_value() || it->second.unknown)) return;
+    const std::optional<size_t> announced = it->second.announced;
     DeleteReport report = feeds_.Judge("c", id);
     switch (*rc::gen::inRange(0, 6)) {
       case 0:
@@ -223,15 +225,16 @@ class FeedRun {
       case 4: {
         TrackAgain(id);
         feeds_.Apply("c", report, Kind::kGone, /*deleted=*/true);
-        const bool stands = it->second.told == told;
-        if (told.has_value()) log_.push_back({EventKind::kPurged, id, false, told, !stands});
-        if (stands) it->second.told.reset();
+        const bool stands = it->second.announced == announced;
+        if (announced.has_value())
+          log_.push_back({EventKind::kPurged, id, false, announced, !stands});
+        if (stands) it->second.announced.reset();
         return;
       }
       default:
         Track(id, it->second.ts + 1);
         feeds_.Apply("c", report, Kind::kGone, /*deleted=*/true);
-        if (told.has_value()) log_.push_back({EventKind::kPurged, id, false, told, true});
+        if (announced.has_value()) log_.push_back({EventKind::kPurged, id, false, announced, true});
     }
   }
 

@@ -76,9 +76,9 @@ class FeedRecoveryTest : public testing::Test {
           storage_->items().Untrack(Find()->number, {{KeyOf(key), kT, {}}}, std::move(done));
         }).ok());
   }
-  bool IsTold(const std::string& key) {
+  bool IsAnnounced(const std::string& key) {
     const auto item = storage_->items().Find(Find()->number, KeyOf(key)).value();
-    return item.has_value() && Find()->feed.IsTold(item->expired_sequence);
+    return item.has_value() && Find()->feed.IsAnnounced(item->expired_sequence);
   }
   absl::StatusOr<std::vector<EventKind>> Kinds(uint64_t after) {
     FeedQuery query;
@@ -187,7 +187,7 @@ TEST_F(FeedRecoveryTest, ARestoredLogIsAnotherLogWithTheSameEvents) {
   ASSERT_TRUE(RestoreBackup(temp_.File("backup"), OptionsFor("restored"), kTestNow).ok());
   Open("restored");
   EXPECT_NE(Epoch(), epoch);
-  EXPECT_TRUE(IsTold("a"));
+  EXPECT_TRUE(IsAnnounced("a"));
   EXPECT_THAT(*Kinds(0), ElementsAre(EventKind::kExpired));
   EXPECT_FALSE(View().has_lost_events);
   Untrack("a");
@@ -203,7 +203,7 @@ TEST_F(FeedRecoveryTest, ARepairBeginsTheLogAnewAndKeepsSubscriptions) {
   ASSERT_TRUE(RepairCopy(temp_.File("data"), OptionsFor("repaired"), kTestNow).ok());
   Open("repaired");
   EXPECT_NE(Epoch(), epoch);
-  EXPECT_TRUE(IsTold("a"));
+  EXPECT_TRUE(IsAnnounced("a"));
   EXPECT_EQ(ReasonOf(Kinds(last).status()), "EVENTS_DROPPED");
   EXPECT_TRUE(View().has_lost_events);
   Untrack("a");

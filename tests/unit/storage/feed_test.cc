@@ -88,7 +88,7 @@ TEST_F(FeedTest, EachChangeOfAnItemIsLoggedByItsRule) {
   };
   const std::vector<Case> cases = {
       {"nothing happens", [] {}, {}},
-      {"it is told", tell, {"EXPIRED a"}},
+      {"it is announced", tell, {"EXPIRED a"}},
       {"a second before",
        [&] {
          --feeds_.now;
@@ -97,111 +97,112 @@ TEST_F(FeedTest, EachChangeOfAnItemIsLoggedByItsRule) {
          Untrack(c, "a");
        },
        {}},
-      {"it is told again",
+      {"it is announced again",
        [&] {
          tell();
          EXPECT_EQ(feeds_.Announce(c, {"a"}), 0);
        },
        {"EXPIRED a"}},
-      {"told and rewritten",
+      {"announced and rewritten",
        [&] {
          tell();
          Track(c, "a", later);
        },
        {"EXPIRED a", "REPLACED a of 1"}},
-      {"rewritten before it is told",
+      {"rewritten before it is announced",
        [&] { Track(c, "a", later); },
        {"EXPIRED a", "REPLACED a of 1"}},
-      {"told and rewritten so that it is expired again",
+      {"announced and rewritten so that it is expired again",
        [&] {
          tell();
          Track(c, "a", kT + 1, 5);
        },
        {"EXPIRED a", "REPLACED a of 1", "EXPIRED a late"}},
-      {"told and untracked",
+      {"announced and untracked",
        [&] {
          tell();
          Untrack(c, "a");
        },
        {"EXPIRED a", "GONE a of 1"}},
-      {"untracked before it is told", [&] { Untrack(c, "a"); }, {"EXPIRED a", "GONE a of 1"}},
-      {"told and reported again as it is",
+      {"untracked before it is announced", [&] { Untrack(c, "a"); }, {"EXPIRED a", "GONE a of 1"}},
+      {"announced and reported again as it is",
        [&] {
          tell();
          Track(c, "a", kT);
          EXPECT_EQ(feeds_.Announce(c, {"a"}), 0);
        },
        {"EXPIRED a"}},
-      {"reported again as it is before it is told", [&] { Track(c, "a", kT); }, {}},
-      {"told, and its etag is learned",
+      {"reported again as it is before it is announced", [&] { Track(c, "a", kT); }, {}},
+      {"announced, and its etag is learned",
        [&] {
          tell();
          TrackEtag(c, "a", kT, "1");
        },
        {"EXPIRED a"}},
-      {"told, and another version of the same second is reported",
+      {"announced, and another version of the same second is reported",
        [&] {
          TrackEtag(c, "a", kT, "1");
          tell();
          TrackEtag(c, "a", kT, "2");
        },
        {"EXPIRED a", "REPLACED a of 1", "EXPIRED a late"}},
-      {"told and deleted by the sweep",
+      {"announced and deleted by the sweep",
        [&] {
          tell();
          outcome(Kind::kGone, true);
        },
        {"EXPIRED a", "PURGED a of 1"}},
-      {"told, and the store does not have it",
+      {"announced, and the store does not have it",
        [&] {
          tell();
          outcome(Kind::kGone, false);
        },
        {"EXPIRED a", "GONE a of 1"}},
-      {"told, and the store has another version",
+      {"announced, and the store has another version",
        [&] {
          tell();
          modified(later);
        },
        {"EXPIRED a", "REPLACED a of 1"}},
-      {"told, and the store has the same version after all",
+      {"announced, and the store has the same version after all",
        [&] {
          tell();
          modified(kT);
          EXPECT_EQ(feeds_.Announce(c, {"a"}), 0);
        },
        {"EXPIRED a"}},
-      {"told, and the store does not say what it has",
+      {"announced, and the store does not say what it has",
        [&] {
          tell();
          outcome(Kind::kStateUnknown, false);
-         EXPECT_TRUE(feeds_.IsTold(c, "a"));
+         EXPECT_TRUE(feeds_.IsAnnounced(c, "a"));
          Track(c, "a", later);
        },
        {"EXPIRED a", "REPLACED a of 1"}},
-      {"its state is unknown before it is told",
+      {"its state is unknown before it is announced",
        [&] {
          outcome(Kind::kStateUnknown, false);
          EXPECT_EQ(feeds_.Announce(c, {"a"}), 0);
          Track(c, "a", later);
        },
        {}},
-      {"told, its state is unknown, and the same version is reported",
+      {"announced, its state is unknown, and the same version is reported",
        [&] {
          tell();
          outcome(Kind::kStateUnknown, false);
          Track(c, "a", kT);
-         EXPECT_TRUE(feeds_.IsTold(c, "a"));
+         EXPECT_TRUE(feeds_.IsAnnounced(c, "a"));
        },
        {"EXPIRED a"}},
-      {"told, its state is unknown while the policy is loosened, and the same version is reported",
+      {"announced, its state is unknown while the policy is loosened, and the same version is "
+       "reported",
        [&] {
          tell();
          outcome(Kind::kStateUnknown, false);
          SetTtl(c, 1000);
          EXPECT_EQ(feeds_.Revive(c, {"a"}), 0);
          Track(c, "a", kT);
-         EXPECT_FALSE(feeds_.IsTold(c, "a"));
+         EXPECT_FALSE(feeds_.IsAnnounced(c, "a"));
        },
        {"EXPIRED a", "POLICY_CHANGED", "REVIVED a of 1"}},
       {"the same, but it is reported while nothing may be judged",
@@ -212,16 +213,16 @@ TEST_F(FeedTest, EachChangeOfAnItemIsLoggedByItsRule) {
          EXPECT_EQ(feeds_.Revive(c, {"a"}), 0);
          feeds_.is_judging = false;
          Track(c, "a", kT);
-         EXPECT_FALSE(feeds_.IsTold(c, "a"));
+         EXPECT_FALSE(feeds_.IsAnnounced(c, "a"));
        },
        {"EXPIRED a", "POLICY_CHANGED", "REPLACED a of 1"}},
-      {"its state is unknown before it is told, and the sweep deletes it",
+      {"its state is unknown before it is announced, and the sweep deletes it",
        [&] {
          outcome(Kind::kStateUnknown, false);
          outcome(Kind::kGone, true);
        },
        {"EXPIRED a", "PURGED a of 1"}},
-      {"its state is unknown before it is told, and the store does not have it",
+      {"its state is unknown before it is announced, and the store does not have it",
        [&] {
          outcome(Kind::kStateUnknown, false);
          outcome(Kind::kGone, false);
@@ -233,7 +234,7 @@ TEST_F(FeedTest, EachChangeOfAnItemIsLoggedByItsRule) {
          const DeleteReport judged = feeds_.Judge(c, "a");
          Track(c, "a", kT);
          feeds_.Apply(c, judged, Kind::kGone, true);
-         EXPECT_FALSE(feeds_.IsTold(c, "a"));
+         EXPECT_FALSE(feeds_.IsAnnounced(c, "a"));
          tell();
        },
        {"EXPIRED a", "PURGED a of 1", "EXPIRED a"}},
@@ -309,14 +310,14 @@ TEST_F(FeedTest, EachChangeOfAnItemIsLoggedByItsRule) {
          Untrack(c, "b");
        },
        {}},
-      {"told, nothing may be judged, and it is rewritten",
+      {"announced, nothing may be judged, and it is rewritten",
        [&] {
          tell();
          feeds_.is_judging = false;
          Track(c, "a", later);
        },
        {"EXPIRED a", "REPLACED a of 1"}},
-      {"told, and the judging time goes back",
+      {"announced, and the judging time goes back",
        [&] {
          tell();
          feeds_.now = kT;
@@ -453,22 +454,22 @@ TEST_F(FeedTest, ToldItemsAreCounted) {
   feeds_.Create("c", 60);
   for (const char* key : {"a", "b", "c"}) Track("c", key, kT);
   feeds_.now = kT + 60;
-  const auto told = [&] { return feeds_.feed().Figures(*feeds_.Find("c")).told_items; };
-  EXPECT_EQ(told(), 0);
+  const auto announced = [&] { return feeds_.feed().Figures(*feeds_.Find("c")).announced_items; };
+  EXPECT_EQ(announced(), 0);
   feeds_.Announce("c", {"a", "b", "c"});
-  EXPECT_EQ(told(), 3);
+  EXPECT_EQ(announced(), 3);
   Track("c", "a", kT + 60);
-  EXPECT_EQ(told(), 2);
+  EXPECT_EQ(announced(), 2);
   feeds_.Reopen();
   feeds_.storage().FinishHousekeeping();
-  EXPECT_EQ(told(), 2);
-  EXPECT_TRUE(feeds_.feed().Figures(*feeds_.Find("c")).told_items_counted);
+  EXPECT_EQ(announced(), 2);
+  EXPECT_TRUE(feeds_.feed().Figures(*feeds_.Find("c")).announced_items_counted);
   ASSERT_TRUE(feeds_.SetFeed("c", std::nullopt).ok());
-  EXPECT_EQ(told(), 0);
+  EXPECT_EQ(announced(), 0);
   ASSERT_TRUE(feeds_.SetFeed("c", FeedSettings()).ok());
-  EXPECT_EQ(told(), 0);
-  EXPECT_EQ(feeds_.Announce("c", {"b", "c"}), 2) << "told in the new feed too";
-  EXPECT_EQ(told(), 2);
+  EXPECT_EQ(announced(), 0);
+  EXPECT_EQ(feeds_.Announce("c", {"b", "c"}), 2) << "announced in the new feed too";
+  EXPECT_EQ(announced(), 2);
 }
 
 TEST_F(FeedTest, OffCostsNothing) {
@@ -784,7 +785,7 @@ TEST(FeedSequencesTest, WhatAFailedWriteTookIsUsedOnlyOnceItIsReserved) {
     feeds.Reopen();
     EXPECT_GE(feeds.feed().LastSequence(), taken);
     feeds.storage().TrackOne("c", "x", kT - 1000);
-    EXPECT_TRUE(feeds.IsTold("c", "x"));
+    EXPECT_TRUE(feeds.IsAnnounced("c", "x"));
     const std::vector<FeedEvent> behind = feeds.Events("c", taken);
     ASSERT_THAT(behind, SizeIs(1));
     EXPECT_EQ(behind[0].key.id, "x");
@@ -826,7 +827,7 @@ TEST_F(FeedTest, AFailedWriteLeavesNoHalfEventsAndTheLogGoesOn) {
   feeds_.storage().FinishHousekeeping();
   ASSERT_TRUE(feeds_.storage()->WriteHealth().ok());
   feeds_.Announce("c", {"a"});  // unless the write is there all the same
-  EXPECT_TRUE(feeds_.IsTold("c", "a"));
+  EXPECT_TRUE(feeds_.IsAnnounced("c", "a"));
   Track("c", "a", kT + 60);
   EXPECT_THAT(feeds_.Log("c"), ElementsAre("EXPIRED a", "REPLACED a of 1"));
 }
@@ -963,7 +964,7 @@ TEST_F(FeedTest, AChangeOfDefaultTtlAsksForAReviveWalk) {
   EXPECT_TRUE(feeds_.Find("c")->feed.needs_revive_walk()) << "of an earlier policy";
 }
 
-TEST_F(FeedTest, TheEndOfADoubtIsTold) {
+TEST_F(FeedTest, TheEndOfADoubtIsAnnounced) {
   feeds_.Create("c", 60);
   feeds_.Create("d", 60);
   feeds_.storage().Create("off", 60);

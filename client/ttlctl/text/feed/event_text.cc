@@ -64,7 +64,7 @@ std::vector<std::string> ParticularsOf(const v1::Event& event) {
   if (event.expired_sequence() != 0) {
     parts.push_back(absl::StrCat("ends ", event.expired_sequence()));
   }
-  if (event.late()) parts.push_back("told late");
+  if (event.late()) parts.push_back("announced late");
   if (event.superseded()) parts.push_back("superseded");
   return parts;
 }

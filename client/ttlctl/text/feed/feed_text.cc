@@ -56,8 +56,8 @@ std::string ProgressOf(const v1::FeedStatus& feed) {
   if (!feed.stall_reason().empty()) {
     return absl::StrCat("no expiries are logged now: ", feed.stall_reason());
   }
-  if (!feed.has_watermark()) return "it is not known yet up to when expiries were told";
-  return absl::StrCat("all expiries up to ", TimeText(ToTime(feed.watermark())), " were told");
+  if (!feed.has_watermark()) return "it is not known yet up to when expiries were announced";
+  return absl::StrCat("all expiries up to ", TimeText(ToTime(feed.watermark())), " were announced");
 }
 
 std::string SubscriptionLine(const v1::SubscriptionStatus& subscription) {
@@ -97,7 +97,7 @@ std::string ExactFeedSettings(const v1::FeedSettings& settings) {
 std::string FeedStatusText(const v1::FeedStatus& feed) {
   std::string text =
       absl::StrCat(ProgressOf(feed), "\n", SizeText(feed), ", last sequence ", feed.last_sequence(),
-                   "; told as expired and still stored: ", FormatCount(feed.expired_items()));
+                   "; announced as expired and still stored: ", FormatCount(feed.expired_items()));
   if (feed.has_oldest_event_time()) {
     absl::StrAppend(&text, "\noldest event of ", TimeText(ToTime(feed.oldest_event_time())));
   }

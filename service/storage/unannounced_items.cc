@@ -1,4 +1,4 @@
-#include "service/storage/untold_items.h"
+#include "service/storage/unannounced_items.h"
 
 #include <algorithm>
 #include <limits>
@@ -14,22 +14,22 @@
 #include "service/core/ttl_rules.h"
 #include "service/storage/commit/item_reader.h"
 #include "service/storage/commit/low_water_marks.h"
-#include "service/storage/commit/untold_marks.h"
+#include "service/storage/commit/unannounced_marks.h"
 #include "service/storage/engine/database.h"
 #include "service/storage/engine/index_cursor.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 #include "service/storage/format/stored_item.h"
 
-// A scan reads the entries of a family from its mark on. What stands before the mark is told (or
-// damaged), whatever the policy: a change of policy moves the last time at which an entry may stand
-// for an expired item, and no entry. So no change of policy makes a scan begin again, except of
-// notices, since "told" means there that the item will end about when the notice said.
+// A scan reads the entries of a family from its mark on. What stands before the mark is announced
+// (or damaged), whatever the policy: a change of policy moves the last time at which an entry may
+// stand for an expired item, and no entry. So no change of policy makes a scan begin again, except
+// of notices, since "announced" means there that the item will end about when the notice said.
 //
 // A scan raises the mark twice: at once to the first entry that is not dealt with, and in
-// Pass...(), when all that it found is told or moved, behind the last entry that it looked at.
+// Pass...(), when all that it found is announced or moved, behind the last entry that it looked at.
 // Between the two the marks remember what commits lower, so that nothing is passed that became
-// untold meanwhile.
+// unannounced meanwhile.
 //
 // The families of kExpireTime and kTs are in the order in which their items expire. The others are
 // not, so they are read whole; an item there that is not expired, because the policy was loosened,
@@ -74,7 +74,7 @@ std::optional<int64_t> FirstEnd(const Container& container, const LowWaterMarks&
 
 }  // namespace
 
-struct UntoldItems::Search {
+struct UnannouncedItems::Search {
   LowWaterMarks& marks;
   std::optional<int64_t> default_ttl;
   int64_t now;
@@ -85,12 +85,12 @@ struct UntoldItems::Search {
     kPass,    // nothing, until a commit lowers the mark
     kTell,    //
     kTidy,    // its entry belongs elsewhere
-    kExpired  // nothing, but the other search tells it
+    kExpired  // nothing, but the other search announces it
   };
 
   Found Judge(const FeedState& feed, const StoredItem* item, std::optional<int64_t> end) const {
     if (item == nullptr) return Found::kTidy;
-    if (!IsUntold(feed, *item)) return Found::kPass;
+    if (!IsUnannounced(feed, *item)) return Found::kPass;
     if (!end.has_value() || *end > SaturatedAdd(now, notice)) return Found::kTidy;
     if (notice == 0) return Found::kTell;
     const int64_t noticed = NoticedExpireTime(feed, *item);
@@ -101,15 +101,15 @@ struct UntoldItems::Search {
   }
 };
 
-UntoldItems::UntoldItems(const Database& database, const ItemReader& reader,
-                         const LowWaterMarks& sweep, UntoldMarks& marks)
+UnannouncedItems::UnannouncedItems(const Database& database, const ItemReader& reader,
+                                   const LowWaterMarks& sweep, UnannouncedMarks& marks)
     : database_(database), reader_(reader), sweep_(sweep), marks_(marks) {}
 
-std::optional<int64_t> UntoldItems::NextExpiry(const Container& container) const {
+std::optional<int64_t> UnannouncedItems::NextExpiry(const Container& container) const {
   return FirstEnd(container, marks_.expiries);
 }
 
-std::optional<int64_t> UntoldItems::NextNotice(const Container& container) const {
+std::optional<int64_t> UnannouncedItems::NextNotice(const Container& container) const {
   if (!container.settings.feed.has_value()) return std::nullopt;
   const std::optional<int64_t>& notice = container.settings.feed->notice_seconds;
   if (!notice.has_value()) return std::nullopt;
@@ -118,16 +118,17 @@ std::optional<int64_t> UntoldItems::NextNotice(const Container& container) const
   return std::max<int64_t>(*end - *notice, 0);
 }
 
-bool UntoldItems::HasOthers(const Container& container) const {
+bool UnannouncedItems::HasOthers(const Container& container) const {
   if (!LifeOf(container, IndexFamily::kExpireTime).has_value()) return false;
   return std::any_of(std::begin(kOthers), std::end(kOthers), [&](IndexFamily family) {
     return marks_.expiries.Get(container.index_number, family).time != LowWaterMarks::kEmpty;
   });
 }
 
-absl::StatusOr<UntoldScan> UntoldItems::ScanExpired(const Container& container, int64_t now,
-                                                    const UntoldLimits& limits) {
-  UntoldScan scan;
+absl::StatusOr<UnannouncedScan> UnannouncedItems::ScanExpired(const Container& container,
+                                                              int64_t now,
+                                                              const UnannouncedLimits& limits) {
+  UnannouncedScan scan;
   scan.generation = marks_.expiries.Generation();
   const Search search = {marks_.expiries, container.settings.policy.default_ttl, now, 0};
   size_t examined = 0;
@@ -143,9 +144,10 @@ absl::StatusOr<UntoldScan> UntoldItems::ScanExpired(const Container& container, 
   return scan;
 }
 
-absl::StatusOr<UntoldScan> UntoldItems::ScanExpiring(const Container& container, int64_t now,
-                                                     const UntoldLimits& limits) {
-  UntoldScan scan;
+absl::StatusOr<UnannouncedScan> UnannouncedItems::ScanExpiring(const Container& container,
+                                                               int64_t now,
+                                                               const UnannouncedLimits& limits) {
+  UnannouncedScan scan;
   if (!container.settings.feed.has_value()) return scan;
   const int64_t notice = container.settings.feed->notice_seconds.value_or(0);
   if (notice <= 0) return scan;
@@ -161,10 +163,10 @@ absl::StatusOr<UntoldScan> UntoldItems::ScanExpiring(const Container& container,
   return scan;
 }
 
-absl::Status UntoldItems::ScanFamily(const Container& container, const Search& search,
-                                     IndexFamily family, int64_t last_time,
-                                     const UntoldLimits& limits, size_t& examined,
-                                     UntoldScan& scan) {
+absl::Status UnannouncedItems::ScanFamily(const Container& container, const Search& search,
+                                          IndexFamily family, int64_t last_time,
+                                          const UnannouncedLimits& limits, size_t& examined,
+                                          UnannouncedScan& scan) {
   using Found = Search::Found;
   const uint64_t index = container.index_number;
   const IndexPlace mark = search.marks.BeginScan(index, family);
@@ -213,24 +215,24 @@ absl::Status UntoldItems::ScanFamily(const Container& container, const Search& s
   return absl::OkStatus();
 }
 
-void UntoldItems::PassExpired(const Container& container, const UntoldScan& scan) {
+void UnannouncedItems::PassExpired(const Container& container, const UnannouncedScan& scan) {
   for (const auto& [family, place] : scan.reached) {
     marks_.expiries.EndScanOf(scan.generation, container.index_number, family, place);
   }
 }
 
-void UntoldItems::PassExpiring(const Container& container, const UntoldScan& scan) {
+void UnannouncedItems::PassExpiring(const Container& container, const UnannouncedScan& scan) {
   for (const auto& [family, place] : scan.reached) {
     marks_.notices.EndScanOf(scan.generation, container.index_number, family, place);
   }
 }
 
-void UntoldItems::Forget(uint64_t index) { marks_.Forget(index); }
-void UntoldItems::ForgetNotices(uint64_t index) { marks_.notices.Forget(index); }
+void UnannouncedItems::Forget(uint64_t index) { marks_.Forget(index); }
+void UnannouncedItems::ForgetNotices(uint64_t index) { marks_.notices.Forget(index); }
 
-absl::StatusOr<RevivedPage> UntoldItems::FindRevived(const Container& container, int64_t now,
-                                                     const std::optional<ItemKey>& after,
-                                                     const UntoldLimits& limits) const {
+absl::StatusOr<RevivedPage> UnannouncedItems::FindRevived(const Container& container, int64_t now,
+                                                          const std::optional<ItemKey>& after,
+                                                          const UnannouncedLimits& limits) const {
   const std::string prefix = ItemPrefix(container.number);
   // The smallest key after another is that key with a zero byte appended.
   const std::string start =
@@ -243,7 +245,7 @@ absl::StatusOr<RevivedPage> UntoldItems::FindRevived(const Container& container,
     if (!key.has_value()) return absl::DataLossError("the key of an item is truncated");
     const absl::StatusOr<StoredItem> item = DecodeStoredItem(cursor.value());
     const bool is_last = ++examined == limits.max_examined;
-    if (item.ok() && !item->state_unknown && container.feed.IsTold(item->expired_sequence)) {
+    if (item.ok() && !item->state_unknown && container.feed.IsAnnounced(item->expired_sequence)) {
       const std::optional<int64_t> end =
           ExpireTime(container.settings.policy.default_ttl, item->version.times);
       if (!end.has_value() || *end > now) page.items.push_back({*key, item->generation, 0});

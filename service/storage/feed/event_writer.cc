@@ -1,4 +1,4 @@
-#include "service/storage/feed/event_teller.h"
+#include "service/storage/feed/event_writer.h"
 
 #include "absl/time/time.h"
 
@@ -28,22 +28,23 @@ bool IsSameVersion(const ItemVersion& a, const ItemVersion& b) {
   return a.times == b.times && (a.etag == b.etag || a.etag.empty() || b.etag.empty());
 }
 
-// The sequence of the EXPIRED of an item that ends now, which is told first if it was not; 0 if the
-// item is not told.
+// The sequence of the EXPIRED of an item that ends now, which is announced first if it was not; 0
+// if the item is not announced.
 uint64_t SettleExpired(FeedChanges& changes, const Container& container, const ItemKey& key,
                        const StoredItem& item) {
-  if (container.feed.IsTold(item.expired_sequence)) return item.expired_sequence;
-  StoredItem told = item;
-  return TellExpired(changes, container, key, told, /*late=*/false) ? told.expired_sequence : 0;
+  if (container.feed.IsAnnounced(item.expired_sequence)) return item.expired_sequence;
+  StoredItem announced = item;
+  return LogExpired(changes, container, key, announced, /*late=*/false) ? announced.expired_sequence
+                                                                        : 0;
 }
 
-// Whether a report changes nothing of what was told of the item. Its state may have been unknown
-// while items were revived; then a told item is judged now, and without a judging time its EXPIRED
-// ends here, because nothing would end it later.
+// Whether a report changes nothing of what was announced of the item. Its state may have been
+// unknown while items were revived; then an announced item is judged now, and without a judging
+// time its EXPIRED ends here, because nothing would end it later.
 bool GoesOn(FeedChanges& changes, const Container& container, const StoredItem& before,
             const StoredItem& after) {
   if (!IsSameVersion(before.version, after.version)) return false;
-  if (!before.state_unknown || !container.feed.IsTold(before.expired_sequence)) return true;
+  if (!before.state_unknown || !container.feed.IsAnnounced(before.expired_sequence)) return true;
   return changes.moment().judged_at.has_value();
 }
 
@@ -59,14 +60,14 @@ void LogPurged(FeedChanges& changes, const Container& container, const ItemKey& 
 
 }  // namespace
 
-void TellReported(FeedChanges& changes, const Container& container, const ItemKey& key,
-                  const StoredItem* before, StoredItem& after) {
+void LogReported(FeedChanges& changes, const Container& container, const ItemKey& key,
+                 const StoredItem* before, StoredItem& after) {
   if (before != nullptr && GoesOn(changes, container, *before, after)) {
     after.expired_sequence = before->expired_sequence;
     after.noticed_expire_time = before->noticed_expire_time;
     after.noticed_sequence = before->noticed_sequence;
     if (!before->state_unknown) return;
-    TellRevived(changes, container, key, after);
+    LogRevived(changes, container, key, after);
   } else if (before != nullptr) {
     const uint64_t ended = SettleExpired(changes, container, key, *before);
     if (ended != 0) {
@@ -76,11 +77,11 @@ void TellReported(FeedChanges& changes, const Container& container, const ItemKe
       changes.Add(container.feed.number, std::move(event));
     }
   }
-  TellExpired(changes, container, key, after, /*late=*/true);
+  LogExpired(changes, container, key, after, /*late=*/true);
 }
 
-void TellErased(FeedChanges& changes, const Container& container, const ItemKey& key,
-                const StoredItem& before, std::optional<int64_t> purge_lateness) {
+void LogErased(FeedChanges& changes, const Container& container, const ItemKey& key,
+               const StoredItem& before, std::optional<int64_t> purge_lateness) {
   StoredItem erased = before;
   // The store deletes only the version that is tracked.
   if (purge_lateness.has_value()) erased.state_unknown = false;
@@ -96,26 +97,26 @@ void TellErased(FeedChanges& changes, const Container& container, const ItemKey&
   changes.Add(container.feed.number, std::move(event));
 }
 
-void TellSuperseded(FeedChanges& changes, const Container& container, const ItemKey& key,
-                    const ItemTimes& times, uint64_t expired_sequence, int64_t purge_lateness) {
-  if (!container.feed.IsTold(expired_sequence)) return;
+void LogSuperseded(FeedChanges& changes, const Container& container, const ItemKey& key,
+                   const ItemTimes& times, uint64_t expired_sequence, int64_t purge_lateness) {
+  if (!container.feed.IsAnnounced(expired_sequence)) return;
   LogPurged(changes, container, key, times, expired_sequence, purge_lateness, /*superseded=*/true);
 }
 
-bool TellPurged(FeedChanges& changes, const Container& container, const ItemKey& key,
-                StoredItem& item, int64_t purge_lateness) {
+bool LogPurged(FeedChanges& changes, const Container& container, const ItemKey& key,
+               StoredItem& item, int64_t purge_lateness) {
   const uint64_t ended = item.expired_sequence;
-  if (!container.feed.IsTold(ended)) return false;
+  if (!container.feed.IsAnnounced(ended)) return false;
   LogPurged(changes, container, key, item.version.times, ended, purge_lateness,
             /*superseded=*/false);
   item.expired_sequence = 0;
   return true;
 }
 
-bool TellExpired(FeedChanges& changes, const Container& container, const ItemKey& key,
-                 StoredItem& item, bool late) {
+bool LogExpired(FeedChanges& changes, const Container& container, const ItemKey& key,
+                StoredItem& item, bool late) {
   const FeedState& feed = container.feed;
-  if (item.state_unknown || feed.IsTold(item.expired_sequence)) return false;
+  if (item.state_unknown || feed.IsAnnounced(item.expired_sequence)) return false;
   FeedEvent event = EventOf(EventKind::kExpired, container, key, item.version.times);
   if (!event.expire_time.has_value()) return false;
   const std::optional<absl::Time> judged_at = changes.moment().judged_at;
@@ -125,12 +126,12 @@ bool TellExpired(FeedChanges& changes, const Container& container, const ItemKey
   return true;
 }
 
-bool TellExpiring(FeedChanges& changes, const Container& container, const ItemKey& key,
-                  StoredItem& item, bool late) {
+bool LogExpiring(FeedChanges& changes, const Container& container, const ItemKey& key,
+                 StoredItem& item, bool late) {
   const FeedState& feed = container.feed;
   const std::optional<absl::Time> judged_at = changes.moment().judged_at;
   if (!container.settings.feed->notice_seconds.has_value() || !judged_at.has_value()) return false;
-  if (item.state_unknown || feed.IsTold(item.expired_sequence)) return false;
+  if (item.state_unknown || feed.IsAnnounced(item.expired_sequence)) return false;
   const int64_t notice = *container.settings.feed->notice_seconds;
   FeedEvent event = EventOf(EventKind::kExpiring, container, key, item.version.times);
   if (!event.expire_time.has_value() || IsExpiredAt(event.expire_time, *judged_at)) return false;
@@ -146,10 +147,10 @@ bool TellExpiring(FeedChanges& changes, const Container& container, const ItemKe
   return true;
 }
 
-bool TellRevived(FeedChanges& changes, const Container& container, const ItemKey& key,
-                 StoredItem& item) {
+bool LogRevived(FeedChanges& changes, const Container& container, const ItemKey& key,
+                StoredItem& item) {
   const std::optional<absl::Time> judged_at = changes.moment().judged_at;
-  if (!container.feed.IsTold(item.expired_sequence) || item.state_unknown) return false;
+  if (!container.feed.IsAnnounced(item.expired_sequence) || item.state_unknown) return false;
   FeedEvent event = EventOf(EventKind::kRevived, container, key, item.version.times);
   if (!judged_at.has_value() || IsExpiredAt(event.expire_time, *judged_at)) return false;
   event.expired_sequence = item.expired_sequence;
@@ -158,8 +159,8 @@ bool TellRevived(FeedChanges& changes, const Container& container, const ItemKey
   return true;
 }
 
-void TellPolicyChange(FeedChanges& changes, const Container& container,
-                      std::optional<int64_t> before) {
+void LogPolicyChange(FeedChanges& changes, const Container& container,
+                     std::optional<int64_t> before) {
   FeedEvent event;
   event.kind = EventKind::kPolicyChanged;
   event.default_ttl = container.settings.policy.default_ttl;
@@ -167,7 +168,7 @@ void TellPolicyChange(FeedChanges& changes, const Container& container,
   changes.Add(container.feed.number, std::move(event));
 }
 
-void TellResync(FeedChanges& changes, const Container& container) {
+void LogResync(FeedChanges& changes, const Container& container) {
   FeedEvent event;
   event.kind = EventKind::kResync;
   changes.Add(container.feed.number, std::move(event));
