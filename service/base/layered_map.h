@@ -42,6 +42,9 @@ class LayeredMap {
     }
   }
 
+  // All, with the changes since Keep() or Discard().
+  const absl::node_hash_map<Key, Value>& all() const { return map_; }
+
   // REQUIRES: no change since Keep() or Discard().
   const absl::node_hash_map<Key, Value>& kept() const { return map_; }
 

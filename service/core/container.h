@@ -93,6 +93,7 @@ struct ContainerSettings {
   bool show_held = false;                // expired items under a hold stay visible
   bool requires_holds = false;       // nothing is deleted unless the holds are known to be complete
   std::optional<FeedSettings> feed;  // absent: no events are logged
+  bool allow_touch = false;          // items may be touched
 
   friend bool operator==(const ContainerSettings&, const ContainerSettings&) = default;
 };
@@ -128,6 +129,7 @@ struct Container {
   std::optional<IndexBuild> index_build;  // absent: the index is complete
   bool has_expire_at = false;             // an item of it has, or has ever had, an expire_at
   bool has_holds = false;                 // a hold on items of it stands
+  bool has_touches = false;               // items of it may be touched, or ever might
   // The epoch of the data in which its holds were stated to be complete; 0: never. Counts only if
   // it requires holds.
   uint64_t accepted_holds_epoch = 0;

@@ -83,13 +83,14 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
   add_if(in.pace.bearable_per_second.has_value(), DeleteHold::kPushBack);
   add_if(in.pace.waiting_for_rate, DeleteHold::kRate);
   add_if(in.waits_for_retry, DeleteHold::kRetry);
+  add_if(in.storage.has_gated_items, DeleteHold::kGate);
   return holds;
 }
 
 bool StopsDeletes(DeleteHold hold) {
   return hold != DeleteHold::kGrace && hold != DeleteHold::kBrake &&
          hold != DeleteHold::kIndexBuilding && hold != DeleteHold::kPushBack &&
-         hold != DeleteHold::kRate && hold != DeleteHold::kRetry;
+         hold != DeleteHold::kRate && hold != DeleteHold::kRetry && hold != DeleteHold::kGate;
 }
 
 std::optional<absl::Time> DeletesBegin(const HoldInputs& inputs,

@@ -39,6 +39,7 @@ enum class DeleteHold {
   kHeld = 21,
   kHoldsInDoubt = 22,
   kWindow = 23,
+  kGate = 24,
 };
 
 // What storage knows of whether items of a container may be deleted; see
@@ -48,8 +49,9 @@ struct StorageFacts {
   bool writable = true;           // the outcomes of deletes can be committed
   bool change_under_way = false;  // a change of the container waits for deletes in flight
   bool data_in_doubt = false;
-  bool holds_all = false;       // a hold (core/hold/hold.h) covers all items of the container
-  bool holds_in_doubt = false;  // the container requires holds, and some may be missing
+  bool holds_all = false;        // a hold (core/hold/hold.h) covers all items of the container
+  bool holds_in_doubt = false;   // the container requires holds, and some may be missing
+  bool has_gated_items = false;  // due items wait for gated subscriptions
 };
 
 // All that the decision looks at.
@@ -71,8 +73,9 @@ struct HoldInputs {
 // sweeper asks before it sends, and the status and ExplainItem show them. Pure.
 std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& inputs);
 
-// Whether no delete may be sent under `hold`. kGrace, kBrake, kIndexBuilding and kRetry hold back
-// some items only; kRate, kPushBack and a budget that leaves something over only slow deletes down.
+// Whether no delete may be sent under `hold`. kGrace, kBrake, kIndexBuilding, kRetry and kGate
+// hold back some items only; kRate, kPushBack and a budget that leaves something over only slow
+// deletes down.
 bool StopsDeletes(DeleteHold hold);
 
 // When deletes begin under `holds`, those of `inputs`: now if none of them stops deletes, and when

@@ -84,7 +84,7 @@ std::optional<int64_t> DueTime(const DueRule& rule, const ItemTimes& item) {
   const bool inherits = own.kind == OwnEnd::Kind::kInherited;
   const std::optional<int64_t>& wait = inherits ? rule.inherited_wait : rule.own_extra;
   if (own.kind == OwnEnd::Kind::kNever || !wait.has_value()) return std::nullopt;
-  return SaturatedAdd(inherits ? item.ts : own.time, *wait);
+  return SaturatedAdd(inherits ? item.base() : own.time, *wait);
 }
 
 std::vector<ReplacedPolicy> ReplacePolicy(std::vector<ReplacedPolicy> replaced,

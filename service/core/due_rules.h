@@ -15,7 +15,7 @@ namespace ttl {
 
 // Waiting times in seconds on which all policies concerned agree. Absent: such items are never due.
 struct DueRule {
-  // For items that inherit: due at ts + inherited_wait.
+  // For items that inherit: due at base() + inherited_wait.
   std::optional<int64_t> inherited_wait;
   // For items with an end of their own (see ComputeOwnEnd): due at that end + own_extra.
   std::optional<int64_t> own_extra;

@@ -179,7 +179,7 @@ ItemHistogram::Place ItemHistogram::PlaceOf(const ItemTimes& times) {
     case OwnEnd::Kind::kNever:
       return {};
     case OwnEnd::Kind::kInherited:
-      return {&by_ts_, times.ts};
+      return {&by_base_, times.base()};
     case OwnEnd::Kind::kAt:
       return {&by_expire_time_, own.time};
   }
@@ -201,7 +201,7 @@ void ItemHistogram::Remove(const ItemTimes& times, int64_t bytes) {
 
 void ItemHistogram::Add(const ItemHistogram& other) {
   total_ += other.total_;
-  by_ts_.Add(other.by_ts_);
+  by_base_.Add(other.by_base_);
   by_expire_time_.Add(other.by_expire_time_);
 }
 
@@ -212,12 +212,13 @@ ItemEstimate ItemHistogram::CountDue(const DueRule& rule, int64_t now_seconds) c
 ItemEstimate ItemHistogram::CountDueOnlyBy(const DueRule& rule, const DueRule& other,
                                            int64_t now_seconds) const {
   const DueRule both = StricterOf(rule, other);
-  return Sum(CountBetween(by_ts_, rule.inherited_wait, both.inherited_wait, now_seconds),
+  return Sum(CountBetween(by_base_, rule.inherited_wait, both.inherited_wait, now_seconds),
              CountBetween(by_expire_time_, rule.own_extra, both.own_extra, now_seconds));
 }
 
 std::vector<ItemEstimate> ItemHistogram::CountDueSteps(absl::Span<const DueMoment> moments) const {
-  std::vector<ItemEstimate> steps = by_ts_.CountBetween(CutsAt(moments, &DueRule::inherited_wait));
+  std::vector<ItemEstimate> steps =
+      by_base_.CountBetween(CutsAt(moments, &DueRule::inherited_wait));
   const std::vector<ItemEstimate> own =
       by_expire_time_.CountBetween(CutsAt(moments, &DueRule::own_extra));
   for (size_t i = 0; i < steps.size(); ++i) steps[i] = Sum(steps[i], own[i]);
@@ -225,7 +226,7 @@ std::vector<ItemEstimate> ItemHistogram::CountDueSteps(absl::Span<const DueMomen
 }
 
 bool ItemHistogram::Agrees(const ItemHistogram& other) const {
-  return total_ == other.total_ && by_ts_.Agrees(other.by_ts_) &&
+  return total_ == other.total_ && by_base_.Agrees(other.by_base_) &&
          by_expire_time_.Agrees(other.by_expire_time_);
 }
 

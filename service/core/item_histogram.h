@@ -84,7 +84,7 @@ class TimeHistogram {
   std::vector<Bucket> buckets_;  // by start; none is empty
 };
 
-// The items of one container by time: those that inherit by `_ts`, those with an end of their own
+// The items of one container by time: those that inherit by base(), those with an end of their own
 // by their expire time. The effect of any policy can be computed from it without reading the items.
 // A value; not thread-safe.
 class ItemHistogram {
@@ -121,7 +121,7 @@ class ItemHistogram {
   Place PlaceOf(const ItemTimes& times);
 
   ItemSum total_;
-  TimeHistogram by_ts_;           // items that inherit
+  TimeHistogram by_base_;         // items that inherit
   TimeHistogram by_expire_time_;  // items with an end of their own
 };
 

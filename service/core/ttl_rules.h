@@ -33,9 +33,20 @@ struct ItemTimes {
   int64_t ts = 0;                         // last modification
   std::optional<int64_t> ttl = {};        // absent is a state of its own
   std::optional<int64_t> expire_at = {};  // Unix seconds; absent is a state of its own
+  // When it was touched last, Unix seconds; 0: never. The store does not know it, so it is no part
+  // of a version: see IsSameWrite().
+  int64_t touch_time = 0;
+
+  // From when on its ttl, or the default_ttl, counts: the later of `_ts` and the touch.
+  int64_t base() const { return touch_time > ts ? touch_time : ts; }
 
   friend bool operator==(const ItemTimes&, const ItemTimes&) = default;
 };
+
+// Whether both are the times of one write in the store, however often it was touched.
+inline bool IsSameWrite(const ItemTimes& a, const ItemTimes& b) {
+  return a.ts == b.ts && a.ttl == b.ttl && a.expire_at == b.expire_at;
+}
 
 // Where the end of an item comes from: its own ttl, its own expire_at or its container's
 // default_ttl; kNone if there is none, so that the item never expires. Values and meaning are those
@@ -56,7 +67,7 @@ struct OwnEnd {
   friend bool operator==(const OwnEnd&, const OwnEnd&) = default;
 };
 
-// The earlier of `_ts` + ttl and expire_at, by the ttl if both are the same; an item with either
+// The earlier of base() + ttl and expire_at, by the ttl if both are the same; an item with either
 // does not inherit. Never if the ttl is -1 and there is no expire_at, if the ttl or the expire_at
 // is not legal, or if `_ts` is below kMinTs. A sum beyond 64 bits is the largest number instead.
 OwnEnd ComputeOwnEnd(const ItemTimes& item);
@@ -70,9 +81,9 @@ struct Expiry {
   friend bool operator==(const Expiry&, const Expiry&) = default;
 };
 
-// The rule: the item's own end and its container's default_ttl. Without a default_ttl nothing
-// expires. An illegal default_ttl counts as absent, because nothing may expire because of a policy
-// that makes no sense.
+// The rule: the item's own end, or else base() and its container's default_ttl. Without a
+// default_ttl nothing expires. An illegal default_ttl counts as absent, because nothing may expire
+// because of a policy that makes no sense.
 Expiry ComputeExpiry(std::optional<int64_t> default_ttl, const ItemTimes& item);
 
 // ComputeExpiry().time.
@@ -129,7 +140,7 @@ inline OwnEnd ComputeOwnEnd(const ItemTimes& item) {
   if (!has_ttl && !item.expire_at.has_value()) {
     return {item.ttl.has_value() ? Kind::kNever : Kind::kInherited};
   }
-  const int64_t by_ttl = has_ttl ? SaturatedAdd(item.ts, *item.ttl) : 0;
+  const int64_t by_ttl = has_ttl ? SaturatedAdd(item.base(), *item.ttl) : 0;
   if (has_ttl && (!item.expire_at.has_value() || by_ttl <= *item.expire_at)) {
     return {Kind::kAt, by_ttl, TtlSource::kItem};
   }
@@ -148,7 +159,7 @@ inline Expiry ComputeExpiry(std::optional<int64_t> default_ttl, const ItemTimes&
       break;
   }
   if (*default_ttl == kNeverExpires) return {};
-  return {SaturatedAdd(item.ts, *default_ttl), default_ttl, TtlSource::kContainer};
+  return {SaturatedAdd(item.base(), *default_ttl), default_ttl, TtlSource::kContainer};
 }
 
 inline std::optional<int64_t> ExpireTime(std::optional<int64_t> default_ttl,

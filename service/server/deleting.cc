@@ -91,7 +91,8 @@ absl::Status Deleting::LoadLevers() {
                              .has_store = !config_.store.empty(),
                              .on_change = on_change,
                              .on_store_confirmed = [this] { signals_.reconcile.Notify(); }}));
-  feed_judge_.emplace(data_.clock(), data_.storage().data_trust(), levers_->store_trust());
+  feed_judge_.emplace(data_.clock(), data_.system_clock(), data_.storage().data_trust(),
+                      levers_->store_trust());
   return absl::OkStatus();
 }
 

@@ -27,16 +27,16 @@ GrpcServices::GrpcServices(const ServerConfig& config, Data& data, Deleting& del
       data_(data),
       deleting_(deleting),
       view_parts_(MakeViewParts(config, data, deleting)),
-      overdue_(view_parts_, data.start_steady()),
+      feed_view_(
+          {.feed = data.storage().feed(), .progress = deleting.feed_progress(), .sent = sent_}),
+      overdue_(view_parts_, feed_view_, data.start_steady()),
       container_(data.storage().containers(), data.storage().holds(), data.storage().feed(),
                  data.storage().tallies(), data.clock(), deleting.usage(),
                  ContainerServiceOptions{.policy_grace = config.policy_grace}),
-      item_calls_(data.storage().containers(), data.storage().items(), data.storage().holds(),
-                  data.clock(), deleting.levers().store_trust(), check_counters_,
-                  config.policy_grace),
+      item_calls_(data.storage().containers(), data.storage().items(), data.storage().touches(),
+                  data.storage().holds(), data.clock(), deleting.levers().store_trust(),
+                  check_counters_, config.policy_grace),
       item_(item_calls_),
-      feed_view_(
-          {.feed = data.storage().feed(), .progress = deleting.feed_progress(), .sent = sent_}),
       feed_({.containers = data.storage().containers(),
              .feed = data.storage().feed(),
              .clock = data.clock(),
@@ -98,10 +98,10 @@ ExpiryServiceOptions GrpcServices::ExpiryOptions() {
 
 std::vector<std::string> GrpcServices::Troubles() const {
   std::vector<std::string> troubles = overdue_.Reasons();
-  std::vector<std::string> in_doubt = overdue_.HoldsInDoubt();
-  std::move(in_doubt.begin(), in_doubt.end(), std::back_inserter(troubles));
-  std::vector<std::string> zones = overdue_.MissingZones();
-  std::move(zones.begin(), zones.end(), std::back_inserter(troubles));
+  for (std::vector<std::string> more :
+       {overdue_.Gates(), overdue_.HoldsInDoubt(), overdue_.MissingZones()}) {
+    std::move(more.begin(), more.end(), std::back_inserter(troubles));
+  }
   return troubles;
 }
 

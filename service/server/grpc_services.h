@@ -55,13 +55,13 @@ class GrpcServices {
   Data& data_;
   Deleting& deleting_;
   const ExpiryView::Parts view_parts_;
+  SentMarks sent_;
+  const FeedView feed_view_;
   OverdueWatch overdue_;
   CheckCounters check_counters_;
   ContainerService container_;
   ItemCalls item_calls_;
   ItemService item_;
-  SentMarks sent_;
-  const FeedView feed_view_;
   FeedService feed_;
   ExpiryService expiry_;
   HoldService hold_;

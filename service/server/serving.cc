@@ -1,5 +1,7 @@
 #include "service/server/serving.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -104,6 +106,8 @@ absl::Status Serving::ReadinessNow() const {
 std::vector<std::string> Serving::SweepTroubles() {
   services_.overdue().RunOnce();
   std::vector<std::string> troubles = services_.overdue().Reasons();
+  std::vector<std::string> gates = services_.overdue().Gates();
+  std::move(gates.begin(), gates.end(), std::back_inserter(troubles));
   // Without the steady clock a stall cannot be measured.
   const std::optional<absl::Duration> now = stages_.data.system_clock().Read().boot;
   if (!now.has_value()) return troubles;

@@ -8,9 +8,10 @@
 
 namespace ttl {
 
-// Sets the status "sweep" of the health service: SERVING while the sweeper takes steps and deletes
-// make progress (OverdueWatch). Readiness does not depend on it, because checks and reports work
-// without deletes. The reason is logged when the status changes. Not thread-safe.
+// Sets the status "sweep" of the health service: SERVING while the sweeper takes steps, deletes
+// make progress, and none wait too long for a gated subscription (OverdueWatch). Readiness does not
+// depend on it, because checks and reports work without deletes. The reason is logged when the
+// status changes. Not thread-safe.
 class SweepHealth {
  public:
   // `health` must outlive this.

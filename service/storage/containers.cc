@@ -115,10 +115,11 @@ int64_t StandingHolds(const Transaction& transaction, const Container& container
   return transaction.holds().CountStanding(container.number);
 }
 
-// An older program would delete what must be held, or outside of windows.
+// An older program would delete what must be held, or was touched, or outside of windows.
 void NoteDataFormat(Transaction& transaction, const ContainerSettings& settings) {
   if (settings.show_held || settings.requires_holds) transaction.RaiseDataFormat(kHoldsDataFormat);
   if (settings.windows.has_value()) transaction.RaiseDataFormat(kWindowsDataFormat);
+  if (settings.allow_touch) transaction.RaiseDataFormat(kTouchDataFormat);
 }
 
 // The replaced policies that hold deletes back after `container` gets `settings`.
@@ -173,8 +174,10 @@ absl::Status CheckNoHoldStands(const Container& container, int64_t holds) {
                    {{"container", container.id}, {"holds", absl::StrCat(holds)}});
 }
 
-bool DropsFeed(const ContainerSettings& present, const ContainerSettings& next) {
-  return present.feed.has_value() && !next.feed.has_value();
+bool BreaksSubscriptions(const Container& container, const ContainerSettings& next) {
+  const ContainerSettings& present = container.settings;
+  const bool drops_feed = present.feed.has_value() && !next.feed.has_value();
+  return drops_feed || (container.feed.has_gates && TakesIndexAway(present, next));
 }
 
 absl::Status CheckNoSubscriptionStands(const Container& container, int64_t subscriptions) {
@@ -240,6 +243,7 @@ void Containers::Create(std::string id, ContainerSettings settings, absl::Time n
     TTL_ASSIGN_OR_RETURN(container.number, transaction.NewNumber());
     container.id = id;
     container.settings = settings;
+    container.has_touches = settings.allow_touch;
     container.revision = 1;
     container.create_time = container.update_time = now;
     TTL_RETURN_IF_ERROR(FitIndex(transaction, container));
@@ -272,7 +276,7 @@ void Containers::Update(std::string id, Change change, absl::Time now, absl::Dur
     if (!force && TakesIndexAway(container.settings, settings)) {
       TTL_RETURN_IF_ERROR(CheckNoHoldStands(container, StandingHolds(transaction, container)));
     }
-    if (!force && DropsFeed(container.settings, settings)) {
+    if (!force && BreaksSubscriptions(container, settings)) {
       TTL_RETURN_IF_ERROR(
           CheckNoSubscriptionStands(container, SubscriptionsOf(transaction, container)));
     }
@@ -285,6 +289,7 @@ void Containers::Update(std::string id, Change change, absl::Time now, absl::Dur
     container.replaced_policies = HoldsAfter(container, settings, tallies_, now, grace);
     const std::optional<int64_t> old_default_ttl = container.settings.policy.default_ttl;
     container.settings = settings;
+    container.has_touches = container.has_touches || settings.allow_touch;
     container.update_time = now;
     ++container.revision;
     TTL_RETURN_IF_ERROR(FitIndex(transaction, container));

@@ -35,8 +35,9 @@ bool TakesIndexAway(const ContainerSettings& present, const ContainerSettings& n
 // FAILED_PRECONDITION, as Update() and Delete() answer without force.
 absl::Status CheckNoHoldStands(const Container& container, int64_t holds);
 
-// Whether an update from `present` to `next` switches the feed off, which drops its log.
-bool DropsFeed(const ContainerSettings& present, const ContainerSettings& next);
+// Whether an update of `container` to `next` drops the log that its subscriptions read, or takes
+// the expiry index away while one of them is a gate.
+bool BreaksSubscriptions(const Container& container, const ContainerSettings& next);
 
 // OK if `subscriptions`, the number of those of the feed of `container`, is 0; else
 // FAILED_PRECONDITION, as Update() and Delete() answer without force.

@@ -67,7 +67,12 @@ void DeleteGate::Leave(uint64_t container, uint64_t ticket) {
 }
 
 bool DeleteGate::IsDrained(const Waiter& waiter) const {
-  if (waiter.container == kAllContainers) return passes_.empty();
+  if (waiter.container == kAllContainers) {
+    for (const auto& [container, tickets] : passes_) {
+      if (*tickets.begin() < waiter.before) return false;
+    }
+    return true;
+  }
   return !HasBefore(waiter.container, waiter.before) && !HasBefore(kAllContainers, waiter.before);
 }
 

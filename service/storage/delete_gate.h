@@ -63,7 +63,8 @@ class DeleteGate {
   void Open(uint64_t container);
 
   // Runs `done` once all passes of `container` that are out now have been given back, those for all
-  // containers included; later ones do not count. On the same threads as Close().
+  // containers included (of all containers: every pass); later ones do not count. On the same
+  // threads as Close().
   void AwaitPresent(uint64_t container, absl::AnyInvocable<void()> done);
 
  private:

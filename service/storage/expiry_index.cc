@@ -15,6 +15,7 @@
 #include "service/storage/engine/database.h"
 #include "service/storage/engine/index_cursor.h"
 #include "service/storage/feed/event_writer.h"
+#include "service/storage/feed/feed_log.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/stored_item.h"
 
@@ -28,9 +29,12 @@
 // cannot be read because they are damaged, the mark is moved behind them (PassDamaged); otherwise
 // they would use up the limits of every scan.
 //
+// The family of kGated is scanned up to what the gates of the container let pass, so its other
+// items cost nothing.
+//
 // Only in the families of kExpireTime and kTs is the order of entries the order in which their
-// items are due. There the first due item is the one that has been due for longest. In the other
-// two every entry must be examined, so that figures about them cover a bounded number.
+// items are due. There the first due item is the one that has been due for longest. In the
+// others every entry must be examined, so that figures about them cover a bounded number.
 namespace ttl {
 namespace {
 
@@ -39,7 +43,8 @@ constexpr size_t kScannedTogether = 512;
 
 // Those that are scanned: an item in kHeld is not due before its hold ends.
 constexpr IndexFamily kFamilies[] = {IndexFamily::kExpireTime, IndexFamily::kTs,
-                                     IndexFamily::kRetryTime, IndexFamily::kAdopted};
+                                     IndexFamily::kRetryTime, IndexFamily::kAdopted,
+                                     IndexFamily::kGated};
 
 // Entries of a family looked at for the oldest due item.
 constexpr int kMaxOldestExamined = 64;
@@ -58,20 +63,19 @@ std::optional<int64_t> WaitOf(const DueRule& rule, IndexFamily family) {
     case IndexFamily::kRetryTime:
     case IndexFamily::kAdopted:
     case IndexFamily::kHeld:
+    case IndexFamily::kGated:
       if (rule.own_extra.has_value() || rule.inherited_wait.has_value()) return 0;
       return std::nullopt;
   }
   return std::nullopt;
 }
 
-// The last time at which an entry of the family may stand for an item that is due, whatever
-// clock `now_seconds` is of; absent if none may.
-std::optional<int64_t> LastTime(const Container& container, const DueRule& rule, IndexFamily family,
-                                int64_t now_seconds) {
-  const std::optional<int64_t> wait = WaitOf(rule, family);
-  if (!wait.has_value()) return std::nullopt;
-  if (family == IndexFamily::kAdopted) return LastAdoptionEnded(container, now_seconds);
-  return SaturatedAdd(now_seconds, -*wait);
+// The last place of the family of kGated that the gates have passed; absent if it need not be
+// looked at.
+std::optional<int64_t> LastPassed(const FeedLog& log, const Container& container) {
+  if (!log.MayHaveGated()) return std::nullopt;
+  constexpr uint64_t kAll = LowWaterMarks::kEmpty - 1;
+  return static_cast<int64_t>(std::min(log.Gates(container.feed.number).passed, kAll));
 }
 
 // When an entry of the family at `time` may be due first.
@@ -90,12 +94,6 @@ std::optional<int64_t> DueTimeOf(const Container& container, const DueRule& rule
   const std::optional<int64_t> due = DueTime(rule, item.version.times);
   if (!due.has_value()) return std::nullopt;
   return std::max(*due, AdoptionEnd(container, item.adopted_until));
-}
-
-// Since when an item that is due since `due_time` could have been deleted: not before its holds
-// ended.
-int64_t FreeSince(const Container& container, const StoredItem& item, int64_t due_time) {
-  return std::max({due_time, item.held_until, container.held_until});
 }
 
 // Since when the item waits for its delete: one that was tried joins the end of the queue at the
@@ -164,6 +162,10 @@ void FileOne(Transaction& transaction, const Container& container, const IndexEn
   MoveOne(transaction, container, entry, before, file, changed);
 }
 
+Purge PurgeOf(const DeleteReport& report) {
+  return {report.lateness_seconds, report.expired_sequence};
+}
+
 // Logs the delete of a version that was reported again, replaced or removed since it was judged;
 // `before` is what is tracked now.
 void LogDropped(Transaction& transaction, const Container& container, const DeleteReport& report,
@@ -172,14 +174,12 @@ void LogDropped(Transaction& transaction, const Container& container, const Dele
   if (!is_deleted || !container.feed.is_on()) return;
   if (before != nullptr && before->expired_sequence == report.expired_sequence) {
     StoredItem after = *before;
-    if (!LogPurged(transaction.feed(), container, report.key, after, report.lateness_seconds)) {
-      return;
-    }
+    if (!LogPurged(transaction.feed(), container, report.key, after, PurgeOf(report))) return;
+    LeaveGates(container.index_number, after);
     transaction.PutItem(container, report.key, before, std::move(after));
     return;
   }
-  LogSuperseded(transaction.feed(), container, report.key, report.times, report.expired_sequence,
-                report.lateness_seconds);
+  LogSuperseded(transaction.feed(), container, report.key, report.times, PurgeOf(report));
 }
 
 void ApplyReport(Transaction& transaction, const Container& container, const DeleteReport& report,
@@ -188,9 +188,9 @@ void ApplyReport(Transaction& transaction, const Container& container, const Del
     // It was revived since it was judged.
     const bool was_revived = !container.feed.IsAnnounced(before->expired_sequence);
     if (was_revived) LogDropped(transaction, container, report, before);
-    const std::optional<int64_t> purge_lateness =
-        report.deleted ? std::optional(report.lateness_seconds) : std::nullopt;
-    transaction.EraseItem(container, report.key, before, purge_lateness);
+    const std::optional<Purge> purge =
+        report.deleted ? std::optional(PurgeOf(report)) : std::nullopt;
+    transaction.EraseItem(container, report.key, before, purge);
     return;
   }
   const bool is_modified = report.kind == DeleteReport::Kind::kModified;
@@ -241,9 +241,47 @@ void SubmitCounting(CommitQueue& queue, uint64_t container, std::vector<Entry> e
 
 }  // namespace
 
+struct ExpiryIndex::Search {
+  const Container& container;
+  const DueRule& rule;
+  int64_t now_seconds;
+  std::optional<int64_t> last_passed;  // see LastPassed()
+  PassTimes pass_times;
+
+  // The last time at which an entry of the family may stand for an item that is due, whatever
+  // clock `now_seconds` is of; absent if none may.
+  std::optional<int64_t> LastTime(IndexFamily family) const {
+    const std::optional<int64_t> wait = WaitOf(rule, family);
+    if (!wait.has_value()) return std::nullopt;
+    if (family == IndexFamily::kGated) return last_passed;
+    if (family == IndexFamily::kAdopted) return LastAdoptionEnded(container, now_seconds);
+    return SaturatedAdd(now_seconds, -*wait);
+  }
+
+  // First second at which the item may be deleted; absent if it is not due.
+  std::optional<int64_t> DueTimeOf(const StoredItem& item) const {
+    const std::optional<int64_t> due = ttl::DueTimeOf(container, rule, item);
+    return due.has_value() && *due <= now_seconds ? due : std::nullopt;
+  }
+
+  // Since when an item that is due since `due_time` could have been deleted: not before its holds
+  // ended, and the gates let it pass.
+  int64_t FreeSince(const StoredItem& item, int64_t due_time) const {
+    return std::max({due_time, item.held_until, container.held_until,
+                     pass_times.PassedAt(item.expired_sequence)});
+  }
+};
+
 ExpiryIndex::ExpiryIndex(const Database& database, const ItemReader& reader, LowWaterMarks& marks,
-                         CommitQueue& queue)
-    : database_(database), reader_(reader), marks_(marks), queue_(queue) {}
+                         const FeedLog& feed_log, CommitQueue& queue)
+    : database_(database), reader_(reader), marks_(marks), feed_log_(feed_log), queue_(queue) {}
+
+ExpiryIndex::Search ExpiryIndex::SearchIn(const Container& container, const DueRule& rule,
+                                          int64_t now_seconds) const {
+  Search search = {container, rule, now_seconds, LastPassed(feed_log_, container), {}};
+  if (feed_log_.MayHaveGated()) search.pass_times = feed_log_.PassTimesOf(container.feed.number);
+  return search;
+}
 
 std::optional<int64_t> ExpiryIndex::NextDueTime(const Container& container,
                                                 const DueRule& rule) const {
@@ -253,6 +291,11 @@ std::optional<int64_t> ExpiryIndex::NextDueTime(const Container& container,
     const std::optional<int64_t> wait = WaitOf(rule, family);
     const int64_t mark = marks_.Get(container.index_number, family).time;
     if (!wait.has_value() || mark > LowWaterMarks::kEmpty - *wait - 1) continue;
+    if (family == IndexFamily::kGated) {
+      const std::optional<int64_t> last_passed = LastPassed(feed_log_, container);
+      if (last_passed.has_value() && mark <= *last_passed) return 0;
+      continue;
+    }
     next =
         std::min(next.value_or(LowWaterMarks::kEmpty), MayBeDueAt(container, family, mark, *wait));
   }
@@ -263,8 +306,9 @@ absl::StatusOr<DueScan> ExpiryIndex::ScanDue(const Container& container, const D
                                              int64_t now_seconds, const ScanLimits& limits) {
   DueScan scan;
   if (container.index_number == 0) return scan;
+  const Search search = SearchIn(container, rule, now_seconds);
   for (const IndexFamily family : kFamilies) {
-    TTL_RETURN_IF_ERROR(ScanFamily(container, rule, family, now_seconds, limits, scan));
+    TTL_RETURN_IF_ERROR(ScanFamily(search, family, limits, scan));
   }
   std::stable_sort(scan.due.begin(), scan.due.end(), [](const DueItem& a, const DueItem& b) {
     return WaitsSince(a) < WaitsSince(b);
@@ -276,12 +320,11 @@ absl::StatusOr<DueScan> ExpiryIndex::ScanDue(const Container& container, const D
   return scan;
 }
 
-absl::Status ExpiryIndex::ScanFamily(const Container& container, const DueRule& rule,
-                                     IndexFamily family, int64_t now_seconds,
+absl::Status ExpiryIndex::ScanFamily(const Search& search, IndexFamily family,
                                      const ScanLimits& limits, DueScan& scan) {
-  const std::optional<int64_t> last_time = LastTime(container, rule, family, now_seconds);
+  const std::optional<int64_t> last_time = search.LastTime(family);
   if (!last_time.has_value()) return absl::OkStatus();
-  const uint64_t index = container.index_number;
+  const uint64_t index = search.container.index_number;
   const IndexPlace mark = marks_.BeginScan(index, family);
   // A seek to the end of a family would walk what is erased at the front of the next.
   if (mark.time == LowWaterMarks::kEmpty && !limits.from_the_beginning) return absl::OkStatus();
@@ -301,9 +344,9 @@ absl::Status ExpiryIndex::ScanFamily(const Container& container, const DueRule& 
       return cursor.status();
     }
     examined += entries.size();
-    const auto items = reader_.ReadOwners(container, entries);
+    const auto items = reader_.ReadOwners(search.container, entries);
     if (only_damaged) only_damaged = PassDamaged(index, entries, items);
-    due += JudgeEntries(container, rule, now_seconds, std::move(entries), items, scan);
+    due += JudgeEntries(search, std::move(entries), items, scan);
   }
 }
 
@@ -322,8 +365,7 @@ bool ExpiryIndex::PassDamaged(uint64_t index, const std::vector<IndexEntry>& ent
 }
 
 // Sorts entries into those whose items are due, whose number it returns, and the rest.
-size_t ExpiryIndex::JudgeEntries(const Container& container, const DueRule& rule,
-                                 int64_t now_seconds, std::vector<IndexEntry> entries,
+size_t ExpiryIndex::JudgeEntries(const Search& search, std::vector<IndexEntry> entries,
                                  const ReadItems& items, DueScan& scan) {
   size_t due = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -333,14 +375,14 @@ size_t ExpiryIndex::JudgeEntries(const Container& container, const DueRule& rule
     }
     const StoredItemPtr& item = *items[i];
     const std::optional<int64_t> due_time =
-        item == nullptr ? std::nullopt : DueTimeOf(container, rule, *item);
-    if (!due_time.has_value() || *due_time > now_seconds) {
+        item == nullptr ? std::nullopt : search.DueTimeOf(*item);
+    if (!due_time.has_value()) {
       scan.early.push_back(std::move(entries[i]));
       continue;
     }
     ++due;
     scan.due.push_back(
-        {std::move(entries[i].key), ToTracked(*item), FreeSince(container, *item, *due_time)});
+        {std::move(entries[i].key), ToTracked(*item), search.FreeSince(*item, *due_time)});
   }
   return due;
 }
@@ -350,20 +392,19 @@ absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestDueTime(const Containe
                                                                   int64_t now_seconds) const {
   std::optional<int64_t> oldest;
   if (container.index_number == 0) return oldest;
+  const Search search = SearchIn(container, rule, now_seconds);
   for (const IndexFamily family : kFamilies) {
-    TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> found,
-                         OldestOfFamily(container, rule, family, now_seconds));
+    TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> found, OldestOfFamily(search, family));
     if (found.has_value()) oldest = std::min(oldest.value_or(*found), *found);
   }
   return oldest;
 }
 
-absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Container& container,
-                                                                   const DueRule& rule,
-                                                                   IndexFamily family,
-                                                                   int64_t now_seconds) const {
-  const std::optional<int64_t> wait = WaitOf(rule, family);
-  const std::optional<int64_t> last_time = LastTime(container, rule, family, now_seconds);
+absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Search& search,
+                                                                   IndexFamily family) const {
+  const Container& container = search.container;
+  const std::optional<int64_t> wait = WaitOf(search.rule, family);
+  const std::optional<int64_t> last_time = search.LastTime(family);
   const uint64_t index = container.index_number;
   const IndexPlace mark = marks_.Get(index, family);
   std::optional<int64_t> oldest;
@@ -382,9 +423,9 @@ absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Contain
     }
     const absl::StatusOr<StoredItemPtr> item = ReadOwner(reader_, container, entry);
     if (!item.ok() || *item == nullptr) continue;
-    const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
-    if (!due_time.has_value() || *due_time > now_seconds || *due_time < kFirstSoundTime) continue;
-    const int64_t free_since = FreeSince(container, **item, *due_time);
+    const std::optional<int64_t> due_time = search.DueTimeOf(**item);
+    if (!due_time.has_value() || *due_time < kFirstSoundTime) continue;
+    const int64_t free_since = search.FreeSince(**item, *due_time);
     oldest = std::min(oldest.value_or(free_since), free_since);
     if (in_due_order) break;
   }
@@ -420,16 +461,17 @@ absl::StatusOr<Backlog> ExpiryIndex::CountDue(const Container& container, const 
                                               int64_t now_seconds, size_t limit) const {
   Backlog backlog;
   if (container.index_number == 0) return backlog;
+  const Search search = SearchIn(container, rule, now_seconds);
   for (const IndexFamily family : kFamilies) {
-    TTL_RETURN_IF_ERROR(CountFamily(container, rule, family, now_seconds, limit, backlog));
+    TTL_RETURN_IF_ERROR(CountFamily(search, family, limit, backlog));
   }
   return backlog;
 }
 
-absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule& rule,
-                                      IndexFamily family, int64_t now_seconds, size_t limit,
+absl::Status ExpiryIndex::CountFamily(const Search& search, IndexFamily family, size_t limit,
                                       Backlog& backlog) const {
-  const std::optional<int64_t> last_time = LastTime(container, rule, family, now_seconds);
+  const Container& container = search.container;
+  const std::optional<int64_t> last_time = search.LastTime(family);
   if (!last_time.has_value()) return absl::OkStatus();
   const uint64_t index = container.index_number;
   // Items that wait for another try are due all the same, so all of them count,
@@ -438,7 +480,7 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
   const bool is_retry = family == IndexFamily::kRetryTime;
   const IndexPlace mark = marks_.Get(index, family);
   if (!MayHaveDue(family, mark, *last_time)) return absl::OkStatus();
-  const int64_t first_sound = SkipUnsound(mark, *WaitOf(rule, family)).time;
+  const int64_t first_sound = SkipUnsound(mark, *WaitOf(search.rule, family)).time;
   bool oldest_found = false;
   IndexCursor cursor(database_, index, family, mark);
   for (; cursor.Valid(); cursor.Next()) {
@@ -452,10 +494,10 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
     if (in_due_order && (oldest_found || entry.time < first_sound)) continue;
     const absl::StatusOr<StoredItemPtr> item = ReadOwner(reader_, container, entry);
     if (!item.ok() || *item == nullptr) continue;
-    const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
-    if (!due_time.has_value() || *due_time > now_seconds || *due_time < kFirstSoundTime) continue;
+    const std::optional<int64_t> due_time = search.DueTimeOf(**item);
+    if (!due_time.has_value() || *due_time < kFirstSoundTime) continue;
     oldest_found = true;
-    const int64_t free_since = FreeSince(container, **item, *due_time);
+    const int64_t free_since = search.FreeSince(**item, *due_time);
     backlog.oldest_due_time = std::min(backlog.oldest_due_time.value_or(free_since), free_since);
   }
   return cursor.status();

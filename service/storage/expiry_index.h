@@ -18,6 +18,7 @@ namespace ttl {
 
 class CommitQueue;
 class Database;
+class FeedLog;
 class ItemReader;
 class LowWaterMarks;
 struct StoredItem;
@@ -26,7 +27,8 @@ struct StoredItem;
 struct DueItem {
   ItemKey key;
   TrackedItem item;
-  int64_t due_time = 0;  // or when the last of its holds ended, if that was later
+  // Or when the last of its holds ended, or the gates passed its EXPIRED, if that was later.
+  int64_t due_time = 0;
 };
 
 // Bounds of one scan.
@@ -108,14 +110,15 @@ struct StuckPage {
 class ExpiryIndex {
  public:
   ExpiryIndex(const Database& database, const ItemReader& reader, LowWaterMarks& marks,
-              CommitQueue& queue);
+              const FeedLog& feed_log, CommitQueue& queue);
 
   // The earliest time, Unix seconds, at which any item of `container` may be due; absent if there
   // is none. Reads nothing from disk. May be too early, never too late.
   std::optional<int64_t> NextDueTime(const Container& container, const DueRule& rule) const;
 
   // Finds items that are due at `now_seconds`. The cost depends on what is due, not on what is
-  // stored.
+  // stored, nor on what is set aside. Of a container with gates, some that are found may not have
+  // been passed (Feed::Gates()).
   absl::StatusOr<DueScan> ScanDue(const Container& container, const DueRule& rule,
                                   int64_t now_seconds, const ScanLimits& limits);
 
@@ -159,22 +162,23 @@ class ExpiryIndex {
   void ApplyOutcomes(uint64_t container, std::vector<DeleteReport> reports, Done<int64_t> done);
 
  private:
-  absl::Status ScanFamily(const Container& container, const DueRule& rule, IndexFamily family,
-                          int64_t now_seconds, const ScanLimits& limits, DueScan& scan);
+  struct Search;  // for what is due in one container, at one moment
+  Search SearchIn(const Container& container, const DueRule& rule, int64_t now_seconds) const;
+  absl::Status ScanFamily(const Search& search, IndexFamily family, const ScanLimits& limits,
+                          DueScan& scan);
   using ReadItems = std::vector<absl::StatusOr<std::shared_ptr<const StoredItem>>>;
   bool PassDamaged(uint64_t index, const std::vector<IndexEntry>& entries, const ReadItems& items);
-  static size_t JudgeEntries(const Container& container, const DueRule& rule, int64_t now_seconds,
-                             std::vector<IndexEntry> entries, const ReadItems& items,
-                             DueScan& scan);
-  absl::StatusOr<std::optional<int64_t>> OldestOfFamily(const Container& container,
-                                                        const DueRule& rule, IndexFamily family,
-                                                        int64_t now_seconds) const;
-  absl::Status CountFamily(const Container& container, const DueRule& rule, IndexFamily family,
-                           int64_t now_seconds, size_t limit, Backlog& backlog) const;
+  static size_t JudgeEntries(const Search& search, std::vector<IndexEntry> entries,
+                             const ReadItems& items, DueScan& scan);
+  absl::StatusOr<std::optional<int64_t>> OldestOfFamily(const Search& search,
+                                                        IndexFamily family) const;
+  absl::Status CountFamily(const Search& search, IndexFamily family, size_t limit,
+                           Backlog& backlog) const;
 
   const Database& database_;
   const ItemReader& reader_;
   LowWaterMarks& marks_;
+  const FeedLog& feed_log_;
   CommitQueue& queue_;
 };
 

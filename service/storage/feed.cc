@@ -11,9 +11,11 @@
 #include "service/storage/commit/commit_queue.h"
 #include "service/storage/commit/tallies.h"
 #include "service/storage/commit/transaction.h"
+#include "service/storage/delete_gate.h"
 #include "service/storage/engine/database.h"
 #include "service/storage/feed/event_writer.h"
 #include "service/storage/feed/feed_log.h"
+#include "service/storage/format/data_format.h"
 #include "service/storage/format/feed_codec.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/holds/hold_table.h"
@@ -25,6 +27,10 @@
 // Housekeeping drops events from the front meanwhile. It first says so in the FeedLog, and only
 // then erases them. So a reader that looks into the FeedLog after its cursors were opened, each of
 // which sees the database as it was then, knows whether they can have missed what was dropped.
+//
+// A gate is created as a hold is placed: published first, and then the passes of the delete gate
+// that are out are awaited. The sweep asks what the gates let pass after it has entered the delete
+// gate.
 //
 // A cursor passes over a damaged block as if it were empty, and has an error from then on. So what
 // lies between the events on both sides of it is given as one RESYNC, and the page ends there: the
@@ -63,8 +69,11 @@ absl::StatusOr<ContainerPtr> FindWithFeed(const Transaction& transaction, absl::
   return container;
 }
 
-SubscriptionView ViewOf(const FeedLog::State& state, Subscription subscription) {
+SubscriptionView ViewOf(const FeedLog& log, uint64_t feed, const FeedLog::State& state,
+                        Subscription subscription) {
   SubscriptionView view;
+  const uint64_t given_up = log.PlaceOf(feed, subscription.name).given_up;
+  if (given_up > subscription.acknowledged_sequence) view.given_up_sequence = given_up;
   view.container_id = state.container_id;
   view.last_sequence = state.last_sequence;
   view.has_lost_events = state.dropped_sequence > subscription.acknowledged_sequence;
@@ -180,9 +189,11 @@ FeedEvent Missing(uint64_t sequence) {
 }
 
 // The event of a source; one that cannot be read is missing.
-FeedEvent ReadEvent(const Source& source) {
+FeedEvent ReadEvent(FeedLog& log, const Source& source) {
   absl::StatusOr<FeedEvent> event = DecodeEvent(source.sequence(), source.cursor.value());
-  return event.ok() ? *std::move(event) : Missing(source.sequence());
+  if (event.ok()) return *std::move(event);
+  log.NoteMissing(source.container->feed.number, source.sequence());
+  return Missing(source.sequence());
 }
 
 bool IsAskedFor(const FeedQuery& query, EventKind kind) {
@@ -199,6 +210,25 @@ bool LogRevivedOne(FeedChanges& changes, const Container& container, const ItemK
   return LogRevived(changes, container, key, item);
 }
 
+// Sets a due item aside unless the gates let it pass; announces it first where `gates` asks for
+// that. Returns whether it did.
+bool SetAsideOne(Transaction& transaction, const Container& container, const GateView& gates,
+                 const GatedItem& gated, const StoredItemPtr& before) {
+  if (before->position.family == IndexFamily::kHeld) return false;
+  if (gates.LetsPass(before->expired_sequence)) return false;
+  StoredItem after = *before;
+  const bool is_readable = container.feed.IsAnnounced(before->expired_sequence) &&
+                           before->expired_sequence > gates.again_up_to;
+  if (!is_readable &&
+      !LogExpiredAgain(transaction.feed(), container, gated.key, after, gated.late)) {
+    return false;
+  }
+  after.position = GatedPosition(container.index_number, after.expired_sequence);
+  if (after.position == before->position) return false;
+  transaction.PutItem(container, gated.key, before, std::move(after));
+  return true;
+}
+
 // Announces each item that is unchanged. One that cannot be read is passed over.
 absl::Status LogEach(Transaction& transaction, uint64_t number,
                      const std::vector<AnnouncedItem>& items, LogOne tell, int64_t& announced) {
@@ -211,6 +241,8 @@ absl::Status LogEach(Transaction& transaction, uint64_t number,
     if (*before == nullptr || (*before)->generation != item.generation) continue;
     StoredItem after = **before;
     if (!tell(transaction.feed(), *container, item.key, after, item.late)) continue;
+    // If it was set aside, that was under another EXPIRED.
+    LeaveGates(container->index_number, after);
     transaction.PutItem(*container, item.key, *before, std::move(after));
     ++announced;
   }
@@ -229,6 +261,32 @@ void SubmitLogging(CommitQueue& queue, uint64_t container, std::vector<Announced
                  if (!status.ok()) return done(std::move(status));
                  done(*announced);
                });
+}
+
+// A gate reads everything that is kept, and has read nothing of what is not. What is being dropped
+// now counts as dropped.
+void BeginAtFront(Transaction& transaction, const FeedLog& log, const Container& container,
+                  Subscription& gate) {
+  const std::optional<FeedLog::State> state = log.Find(container.feed.number);
+  gate.gate_sequence = container.feed.first_sequence;
+  if (state.has_value()) {
+    gate.gate_sequence = std::max(gate.gate_sequence, state->dropped_sequence);
+  }
+  gate.acknowledged_sequence = gate.gate_sequence;
+  gate.served_seconds = log.ServedSeconds() + 1;
+  transaction.RaiseDataFormat(kGateDataFormat);
+  if (gate.give_up_after_seconds == 0) return;
+  // Before any event has a larger one.
+  transaction.Put(MetaKey(kServedSecondsFact), absl::StrCat(log.ServedSeconds()));
+}
+
+// Notes in the container whether it has gates now, for those who watch containers.
+void NoteGates(Transaction& transaction, const Container& container) {
+  const bool has_gates = transaction.feed().HasGates(container.feed.number);
+  if (container.feed.has_gates == has_gates) return;
+  Container noted = container;
+  noted.feed.has_gates = has_gates;
+  transaction.PutContainer(std::move(noted));
 }
 
 absl::Status CheckNew(Transaction& transaction, const Container& container,
@@ -264,6 +322,30 @@ void Feed::Revive(uint64_t container, std::vector<AnnouncedItem> items, Done<int
   SubmitLogging(parts_.queue, container, std::move(items), LogRevivedOne, std::move(done));
 }
 
+void Feed::SetAside(uint64_t container, std::vector<GatedItem> items, Done<int64_t> done) {
+  auto moved = std::make_shared<int64_t>(0);
+  const size_t bytes = items.size() * sizeof(GatedItem);
+  auto set_aside = [this, container, items = std::move(items),
+                    moved](Transaction& transaction) -> absl::Status {
+    const ContainerPtr present = transaction.FindContainer(container);
+    if (present == nullptr || !present->feed.is_on() || present->index_number == 0) {
+      return absl::OkStatus();
+    }
+    const GateView gates = parts_.log.Gates(present->feed.number);
+    for (const GatedItem& item : items) {
+      TTL_ASSIGN_OR_RETURN(const StoredItemPtr before, transaction.GetItem(container, item.key));
+      if (before == nullptr || before->generation != item.generation) continue;
+      if (SetAsideOne(transaction, *present, gates, item, before)) ++*moved;
+    }
+    return absl::OkStatus();
+  };
+  parts_.queue.Submit(bytes, std::move(set_aside),
+                      [moved, done = std::move(done)](absl::Status status) mutable {
+                        if (!status.ok()) return done(std::move(status));
+                        done(*moved);
+                      });
+}
+
 void Feed::NoteRevived(uint64_t container, uint64_t policy_revision, DoneStatus done) {
   auto note = [container, policy_revision](Transaction& transaction) {
     const ContainerPtr present = transaction.FindContainer(container);
@@ -295,23 +377,37 @@ void Feed::Resync(uint64_t container, DoneStatus done) {
 void Feed::Subscribe(std::string container_id, Subscription subscription, absl::Time now,
                      Done<SubscriptionView> done) {
   auto created = std::make_shared<Subscription>(std::move(subscription));
-  auto subscribe = [container_id, created, now](Transaction& transaction) -> absl::Status {
+  auto of_container = std::make_shared<uint64_t>(0);
+  auto subscribe = [this, container_id, created, of_container,
+                    now](Transaction& transaction) -> absl::Status {
     TTL_ASSIGN_OR_RETURN(const ContainerPtr container, FindWithFeed(transaction, container_id));
     TTL_RETURN_IF_ERROR(CheckNew(transaction, *container, *created));
     created->create_time = now;
     created->acknowledged_sequence = transaction.feed().LastSequence();
+    if (created->gate) BeginAtFront(transaction, parts_.log, *container, *created);
     transaction.feed().PutSubscription(container->feed.number, *created);
+    NoteGates(transaction, *container);
+    *of_container = container->number;
     return absl::OkStatus();
   };
   parts_.queue.Submit(kFeedChangeBytes, std::move(subscribe),
-                      [this, container_id = std::move(container_id), created,
+                      [this, container_id = std::move(container_id), created, of_container,
                        done = std::move(done)](absl::Status status) mutable {
                         if (!status.ok()) return done(std::move(status));
-                        std::optional<SubscriptionView> view = Find(container_id, created->name);
-                        if (!view.has_value())
-                          return done(NoSubscription(container_id, created->name));
-                        done(*std::move(view));
+                        auto answer = [this, container_id = std::move(container_id), created,
+                                       done = std::move(done)]() mutable {
+                          AnswerSubscribed(container_id, created->name, std::move(done));
+                        };
+                        if (!created->gate) return answer();
+                        parts_.gate.AwaitPresent(*of_container, std::move(answer));
                       });
+}
+
+void Feed::AnswerSubscribed(const std::string& container_id, const std::string& name,
+                            Done<SubscriptionView> done) const {
+  std::optional<SubscriptionView> view = Find(container_id, name);
+  if (!view.has_value()) return done(NoSubscription(container_id, name));
+  done(*std::move(view));
 }
 
 void Feed::Unsubscribe(std::string container_id, std::string name, DoneStatus done) {
@@ -323,6 +419,7 @@ void Feed::Unsubscribe(std::string container_id, std::string name, DoneStatus do
       return NoSubscription(container_id, name);
     }
     transaction.feed().EraseSubscription(feed, name);
+    NoteGates(transaction, *container);
     return absl::OkStatus();
   };
   parts_.queue.Submit(kFeedChangeBytes, std::move(unsubscribe), std::move(done));
@@ -369,7 +466,7 @@ std::optional<SubscriptionView> Feed::Find(absl::string_view container_id,
   const std::optional<FeedLog::State> state = parts_.log.Find(container->feed.number);
   std::optional<Subscription> found = parts_.log.FindSubscription(container->feed.number, name);
   if (!state.has_value() || !found.has_value()) return std::nullopt;
-  return ViewOf(*state, *std::move(found));
+  return ViewOf(parts_.log, container->feed.number, *state, *std::move(found));
 }
 
 std::vector<SubscriptionView> Feed::List(absl::string_view container_id,
@@ -385,7 +482,8 @@ std::vector<SubscriptionView> Feed::List(absl::string_view container_id,
   for (auto& [number, subscription] :
        parts_.log.ListSubscriptions(feed, after_container, after_name, limit)) {
     const std::optional<FeedLog::State> state = parts_.log.Find(number);
-    if (state.has_value()) views.push_back(ViewOf(*state, std::move(subscription)));
+    if (!state.has_value()) continue;
+    views.push_back(ViewOf(parts_.log, number, *state, std::move(subscription)));
   }
   return views;
 }
@@ -414,12 +512,13 @@ absl::StatusOr<FeedPage> Feed::Read(const FeedQuery& query) const {
       return page;
     }
     if (source->damaged_to > source->passed) {
+      parts_.log.NoteMissing(source->container->feed.number, source->damaged_to);
       page.entries.push_back({source->container, Missing(source->damaged_to)});
       page.reached = source->damaged_to;
       page.more = true;
       return page;
     }
-    FeedEvent event = ReadEvent(*source);
+    FeedEvent event = ReadEvent(parts_.log, *source);
     ++examined;
     passed = event.sequence;
     if (IsAskedFor(query, event.kind)) {
@@ -467,8 +566,44 @@ FeedFigures Feed::Figures(const Container& container) const {
   figures.last_sequence = state->last_sequence;
   figures.dropped_sequence = state->dropped_sequence;
   figures.announced_items = parts_.tallies.Announced(container.number);
+  figures.gated_items = parts_.tallies.Gated(container.number);
+  figures.is_full = Gates(container).is_full;
   figures.announced_items_counted = !parts_.tallies.WalkPosition(container.number).has_value();
   return figures;
+}
+
+GateView Feed::Gates(const Container& container) const {
+  return container.feed.is_on() ? parts_.log.Gates(container.feed.number) : GateView();
+}
+
+std::vector<std::string> Feed::WaitingFor(const Container& container,
+                                          uint64_t expired_sequence) const {
+  std::vector<std::string> names;
+  for (const FeedLog::Gate& gate : parts_.log.GatesOf(container.feed.number)) {
+    const bool passes =
+        expired_sequence > gate.subscription.gate_sequence && expired_sequence <= gate.passed();
+    if (!passes) names.push_back(gate.subscription.name);
+  }
+  return names;
+}
+
+bool Feed::HasWaiting(const Container& container) const {
+  const GateView gates = Gates(container);
+  if (!gates.has_gates) return false;
+  if (gates.is_full) return true;
+  const std::optional<FeedLog::State> state = parts_.log.Find(container.feed.number);
+  return state.has_value() && gates.passed < state->last_sequence &&
+         parts_.tallies.Gated(container.number) > 0;
+}
+
+std::vector<std::string> Feed::GatesThatWait(const Container& container) const {
+  std::vector<std::string> names;
+  if (!HasWaiting(container)) return names;
+  const uint64_t passed = Gates(container).passed;
+  for (const FeedLog::Gate& gate : parts_.log.GatesOf(container.feed.number)) {
+    if (gate.passed() <= passed) names.push_back(gate.subscription.name);
+  }
+  return names;
 }
 
 void Feed::AddListener(WakeSignal& signal) { parts_.log.AddListener(signal); }

@@ -16,6 +16,7 @@
 #include "service/core/container.h"
 #include "service/core/feed/feed_clock.h"
 #include "service/core/feed/feed_event.h"
+#include "service/core/feed/gate_view.h"
 #include "service/core/feed/subscription.h"
 #include "service/core/item.h"
 
@@ -24,6 +25,7 @@ namespace ttl {
 class Catalog;
 class CommitQueue;
 class Database;
+class DeleteGate;
 class FeedLog;
 class HoldTable;
 class Tallies;
@@ -67,6 +69,9 @@ struct SubscriptionView {
   uint64_t last_sequence = 0;  // of the feed; 0: it has had no event yet
   // Whether events that it had not acknowledged were dropped.
   bool has_lost_events = false;
+  // Of a gate: items whose EXPIRED has this sequence or a smaller one no longer wait for it,
+  // because its give_up_after is over; 0: none.
+  uint64_t given_up_sequence = 0;
 };
 
 // The feed of one container in numbers.
@@ -79,6 +84,17 @@ struct FeedFigures {
   uint64_t dropped_sequence = 0;          // of the last event dropped; 0: none was
   int64_t announced_items = 0;            // items whose EXPIRED has not ended, of those counted
   bool announced_items_counted = false;   // whether those are all; see Tallies
+  int64_t gated_items = 0;  // due items set aside until the gates let them pass, of those counted
+  // Whether max_bytes are used up by events that a gate has not acknowledged: then no EXPIRED and
+  // no EXPIRING is logged, so nothing new is deleted.
+  bool is_full = false;
+};
+
+// A due item that the gates of its container do not let pass.
+struct GatedItem {
+  ItemKey key;
+  uint64_t generation = 0;  // see TrackedItem
+  bool late = false;        // as in AnnouncedItem
 };
 
 // Unacknowledged events, counted.
@@ -102,6 +118,7 @@ class Feed {
     FeedLog& log;
     const HoldTable& holds;
     const Tallies& tallies;
+    DeleteGate& gate;
   };
 
   // `parts` must outlive it.
@@ -129,15 +146,23 @@ class Feed {
   // (FeedState::policy_revision) have been revived.
   void NoteRevived(uint64_t container, uint64_t policy_revision, DoneStatus done);
 
+  // Moves due items out of the way of the sweep, until the gates of the container have passed their
+  // EXPIRED, which is logged in the same commit where they have none that all gates can read: each
+  // item that is unchanged, is not held aside, and does not pass now. Answers how many were moved;
+  // 0 without an error as Announce(). Those that may not be judged now stay where they are.
+  void SetAside(uint64_t container, std::vector<GatedItem> items, Done<int64_t> done);
+
   // Logs that events may be missing: RESYNC, in this container, or (0) in all that have a feed.
   void Resync(uint64_t container, DoneStatus done);
 
-  // Creates a subscription, whose name must be valid. It begins behind the last event; its create
-  // time and acknowledgement are set here. ALREADY_EXISTS; RESOURCE_EXHAUSTED beyond
-  // kMaxSubscriptions.
+  // Creates a subscription, which must be valid. It begins behind the last event, a gate at the
+  // oldest event that is kept; its create time, acknowledgement and gate_sequence are set here.
+  // ALREADY_EXISTS; RESOURCE_EXHAUSTED beyond kMaxSubscriptions. With a gate, `done` is called when
+  // it is durable and no delete that was in flight when it was committed can still be carried out;
+  // on a commit thread, or on the one that gives back the last pass of the delete gate.
   void Subscribe(std::string container_id, Subscription subscription, absl::Time now,
                  Done<SubscriptionView> done);
-  // NOT_FOUND if there is none of that name.
+  // Items no longer wait for it. NOT_FOUND if there is none of that name.
   void Unsubscribe(std::string container_id, std::string name, DoneStatus done);
   // Answers the sequence acknowledged now, which never falls. NOT_FOUND if there is no subscription
   // of that name; OUT_OF_RANGE beyond the last event of the log, or if `epoch` is not EpochOf() the
@@ -174,12 +199,28 @@ class Feed {
   // Reads nothing from disk. All 0 for a container without a feed.
   FeedFigures Figures(const Container& container) const;
 
+  // What the gates of the container let pass now. Cheap: reads nothing from disk.
+  GateView Gates(const Container& container) const;
+  // The names of the gates that do not let an item pass whose EXPIRED has this sequence (0: it has
+  // none), in their order. Reads nothing from disk.
+  std::vector<std::string> WaitingFor(const Container& container, uint64_t expired_sequence) const;
+  // Whether due items wait for gates, set aside or because the log is full. Reads nothing from
+  // disk.
+  bool HasWaiting(const Container& container) const;
+  // The names of the gates that these wait for, in their order: those that are furthest behind.
+  // Empty if no items wait. Reads nothing from disk.
+  std::vector<std::string> GatesThatWait(const Container& container) const;
+
   // Notifies `signal` whenever events were committed, or a feed or a subscription is gone, until it
   // is removed. `signal` is not notified after RemoveListener() returns.
   void AddListener(WakeSignal& signal);
   void RemoveListener(WakeSignal& signal);
 
  private:
+  // The subscription may be gone again.
+  void AnswerSubscribed(const std::string& container_id, const std::string& name,
+                        Done<SubscriptionView> done) const;
+
   const Parts parts_;
 };
 

@@ -25,16 +25,23 @@ absl::StatusOr<ContainerPtr> LivingContainer(const ReportTransaction& transactio
 }
 
 absl::StatusOr<TrackOutcome> TrackOne(ReportTransaction& transaction, const Container& container,
-                                      const ItemReport& report, const AdoptionTerms& terms) {
+                                      const ItemReport& report, const AdoptionTerms& terms,
+                                      bool in_doubt) {
   TTL_ASSIGN_OR_RETURN(const StoredItemPtr before,
                        transaction.GetItem(container.number, report.key));
   const ItemVersion& version = report.version;
+  // As in a scan of the store, which an import stands for.
+  const bool counts_as_touched = in_doubt && terms.adopted && container.has_touches;
   if (before != nullptr && !before->state_unknown &&
       IsOlder(transaction.StoreEpoch(), version.times.ts, version.sequence, *before)) {
+    if (!counts_as_touched) return TrackOutcome::kStale;
+    if (auto after = CountedAsTouched(*before, absl::ToUnixSeconds(terms.latest))) {
+      transaction.PutTouchedItem(container, report.key, before, *std::move(after));
+    }
     return TrackOutcome::kStale;
   }
   transaction.PutReportedItem(container, report.key, before,
-                              NextReported(container, terms, before, version));
+                              NextReported(container, terms, before, version, counts_as_touched));
   return TrackOutcome::kTracked;
 }
 
@@ -90,9 +97,9 @@ Items::Items(const Database& database, CommitQueue& queue, const ItemReader& rea
 
 void Items::Track(uint64_t container, std::vector<ItemReport> reports, const AdoptionTerms& terms,
                   Done<std::vector<TrackOutcome>> done) {
-  auto track = [terms](ReportTransaction& transaction, const Container& living,
-                       const ItemReport& report) {
-    return TrackOne(transaction, living, report, terms);
+  auto track = [this, terms](ReportTransaction& transaction, const Container& living,
+                             const ItemReport& report) {
+    return TrackOne(transaction, living, report, terms, trust_.in_doubt());
   };
   SubmitEach(queue_, container, std::move(reports), std::move(track), std::move(done));
 }

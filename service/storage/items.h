@@ -59,7 +59,8 @@ class Items {
         const DataTrust& trust);
 
   // Applies reports in order, all or none; answers one outcome each. An item that is already due is
-  // adopted if `terms` say so.
+  // adopted if `terms` say so. While the data is in doubt, one that `terms` adopt counts as touched
+  // in a container with touches, as in ScannedItems.
   void Track(uint64_t container, std::vector<ItemReport> reports, const AdoptionTerms& terms,
              Done<std::vector<TrackOutcome>> done);
 

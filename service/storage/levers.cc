@@ -115,6 +115,7 @@ absl::Status Levers::EndRebuild(const std::string& reason) {
 }
 
 void Levers::MarkDataComplete(const std::string& reason) {
+  storage_.touches().AwaitDeletesInFlight();
   if (storage_.data_trust().Confirm(reason)) NotifyChange();
 }
 

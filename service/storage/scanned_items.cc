@@ -4,6 +4,7 @@
 #include <string>
 
 #include "service/base/status_macros.h"
+#include "service/core/state/data_trust.h"
 #include "service/storage/commit/catalog.h"
 #include "service/storage/commit/commit_queue.h"
 #include "service/storage/commit/report_transaction.h"
@@ -22,7 +23,7 @@ constexpr int64_t kSpareKeys = int64_t{1} << 20;
 // Whether they are one version of the item. Its sequence does not say: to a store that has
 // none of its own, such as a table, it is the position at which the item was read.
 bool IsSame(const ItemVersion& stored, const ItemVersion& tracked) {
-  return stored.times == tracked.times && stored.etag == tracked.etag;
+  return IsSameWrite(stored.times, tracked.times) && stored.etag == tracked.etag;
 }
 
 // Whether the store says more of the same version than is tracked.
@@ -49,13 +50,25 @@ ScanOutcome CompareTracked(const ItemVersion& stored, const StoredItem& tracked,
   return is_newer || !is_marked ? ScanOutcome::kDiffering : ScanOutcome::kNewer;
 }
 
+// What Apply() knows besides its items.
+struct ApplyTerms {
+  AdoptionTerms adoption;
+  bool knows_expire_at = false;
+  bool dry_run = false;
+};
+
+// Whether touches of an item may be lost. Then it counts as touched now: it may expire late, and
+// never early.
+bool MayHaveLostTouch(const Container& container, const StoredItemPtr& before, bool in_doubt) {
+  return container.has_touches && (before == nullptr || in_doubt);
+}
+
 absl::StatusOr<ScanComparison> ApplyOne(ReportTransaction& transaction, const Container& container,
-                                        ScanMarks& marks, ItemReport item,
-                                        const AdoptionTerms& terms, bool knows_expire_at,
-                                        bool dry_run) {
+                                        ScanMarks& marks, ItemReport item, const ApplyTerms& terms,
+                                        bool in_doubt) {
   const std::string encoded = EncodeItemKey(container.number, item.key);
   TTL_ASSIGN_OR_RETURN(const StoredItemPtr before, transaction.GetItem(container.number, item.key));
-  if (!knows_expire_at && before != nullptr && !item.version.times.expire_at.has_value()) {
+  if (!terms.knows_expire_at && before != nullptr && !item.version.times.expire_at.has_value()) {
     item.version.times.expire_at = before->version.times.expire_at;
   }
   const std::optional<ScanMarks::Mark> mark = marks.Find(encoded);
@@ -64,7 +77,7 @@ absl::StatusOr<ScanComparison> ApplyOne(ReportTransaction& transaction, const Co
   // Such a store cannot tell whether an untracked item inherits default_ttl or ends later by an
   // expire_at: it stays untracked until it is reported.
   const ItemTimes& times = item.version.times;
-  const bool may_inherit_wrongly = !knows_expire_at && before == nullptr &&
+  const bool may_inherit_wrongly = !terms.knows_expire_at && before == nullptr &&
                                    container.has_expire_at && !times.ttl.has_value() &&
                                    !times.expire_at.has_value();
   if (before == nullptr) {
@@ -77,12 +90,19 @@ absl::StatusOr<ScanComparison> ApplyOne(ReportTransaction& transaction, const Co
   const bool is_change =
       comparison.outcome == ScanOutcome::kMissing || comparison.outcome == ScanOutcome::kDiffering;
   // An equal item becomes a version of this epoch, so that later versions are compared with it.
+  const bool counts_as_touched = MayHaveLostTouch(container, before, in_doubt);
   const bool is_refreshed = comparison.outcome == ScanOutcome::kSame &&
-                            (before->store_epoch < transaction.StoreEpoch() ||
+                            (before->store_epoch < transaction.StoreEpoch() || counts_as_touched ||
                              (!mark.has_value() && SaysMore(item.version, before->version)));
-  if ((is_change || is_refreshed) && !dry_run && !may_inherit_wrongly) {
-    transaction.PutReportedItem(container, item.key, before,
-                                NextReported(container, terms, before, item.version));
+  if (terms.dry_run || may_inherit_wrongly) return comparison;
+  if (is_change || is_refreshed) {
+    transaction.PutReportedItem(
+        container, item.key, before,
+        NextReported(container, terms.adoption, before, item.version, counts_as_touched));
+  } else if (before != nullptr && counts_as_touched) {
+    if (auto after = CountedAsTouched(*before, absl::ToUnixSeconds(terms.adoption.latest))) {
+      transaction.PutTouchedItem(container, item.key, before, *std::move(after));
+    }
   }
   return comparison;
 }
@@ -90,8 +110,13 @@ absl::StatusOr<ScanComparison> ApplyOne(ReportTransaction& transaction, const Co
 }  // namespace
 
 ScannedItems::ScannedItems(const Database& database, CommitQueue& queue, const Catalog& catalog,
-                           const Tallies& tallies, ScanMarks& marks)
-    : database_(database), queue_(queue), catalog_(catalog), tallies_(tallies), marks_(marks) {}
+                           const Tallies& tallies, const DataTrust& trust, ScanMarks& marks)
+    : database_(database),
+      queue_(queue),
+      catalog_(catalog),
+      tallies_(tallies),
+      trust_(trust),
+      marks_(marks) {}
 
 void ScannedItems::Begin(uint64_t container) {
   marks_.BeginScan(container, 2 * tallies_.Tracked(container).items + kSpareKeys);
@@ -112,8 +137,8 @@ void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items,
     bytes += sizeof(item) + item.key.partition_key.size() + item.key.id.size();
   }
   auto comparisons = std::make_shared<std::vector<ScanComparison>>();
-  auto apply = [this, container, items = std::move(items), epoch = page_epoch_, terms,
-                knows_expire_at, dry_run,
+  auto apply = [this, container, items = std::move(items), epoch = page_epoch_,
+                terms = ApplyTerms{terms, knows_expire_at, dry_run},
                 comparisons](ReportTransaction& transaction) -> absl::Status {
     const ContainerPtr living = transaction.FindContainer(container);
     if (living == nullptr) return absl::NotFoundError("the container was deleted meanwhile");
@@ -125,8 +150,8 @@ void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items,
     }
     comparisons->reserve(items.size());
     for (const ItemReport& item : items) {
-      TTL_ASSIGN_OR_RETURN(ScanComparison comparison, ApplyOne(transaction, *living, marks_, item,
-                                                               terms, knows_expire_at, dry_run));
+      TTL_ASSIGN_OR_RETURN(ScanComparison comparison,
+                           ApplyOne(transaction, *living, marks_, item, terms, trust_.in_doubt()));
       comparisons->push_back(std::move(comparison));
     }
     return absl::OkStatus();

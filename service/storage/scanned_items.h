@@ -16,6 +16,7 @@ namespace ttl {
 
 class Catalog;
 class CommitQueue;
+class DataTrust;
 class Database;
 class ScanMarks;
 class Tallies;
@@ -39,7 +40,7 @@ struct ScanComparison {
 class ScannedItems {
  public:
   ScannedItems(const Database& database, CommitQueue& queue, const Catalog& catalog,
-               const Tallies& tallies, ScanMarks& marks);
+               const Tallies& tallies, const DataTrust& trust, ScanMarks& marks);
 
   // A scan of the container begins; it lasts until End().
   void Begin(uint64_t container);
@@ -51,7 +52,9 @@ class ScannedItems {
   // are missing or differ, all or none. ABORTED if too much was reported since BeginPage(), or if
   // the store was confirmed: the page must be read again. If the store does not know expire_at
   // (`knows_expire_at` is false), an item keeps its tracked expire_at, and an item with neither ttl
-  // nor expire_at is not adopted into a container whose items may have one.
+  // nor expire_at is not adopted into a container whose items may have one. In a container with
+  // touches an item whose touches may be lost counts as touched now: one that was not tracked, and
+  // every one while the data is in doubt.
   void Apply(uint64_t container, std::vector<ItemReport> items, const AdoptionTerms& terms,
              bool knows_expire_at, bool dry_run, Done<std::vector<ScanComparison>> done);
 
@@ -69,6 +72,7 @@ class ScannedItems {
   CommitQueue& queue_;
   const Catalog& catalog_;
   const Tallies& tallies_;
+  const DataTrust& trust_;
   ScanMarks& marks_;
   uint64_t page_epoch_ = 0;  // the store epoch in which the page is read
 };

@@ -36,11 +36,12 @@ struct Storage::Parts {
                         tallies, tombstones, purges, reader, scan_marks, feed_log, tap}),
         containers(catalog, queue, gate, tallies, hold_table),
         items(*database, queue, reader, data_trust),
-        scanned_items(*database, queue, catalog, tallies, scan_marks),
-        expiry_index(*database, reader, marks, queue),
+        touches({queue, reader, gate, touch_waits}),
+        scanned_items(*database, queue, catalog, tallies, data_trust, scan_marks),
+        expiry_index(*database, reader, marks, feed_log, queue),
         unannounced_items(*database, reader, marks, unannounced),
         holds({*database, queue, reader, catalog, hold_table, tallies, gate}),
-        feed({*database, queue, catalog, feed_log, hold_table, tallies}),
+        feed({*database, queue, catalog, feed_log, hold_table, tallies, gate}),
         sidecar_state(*database, queue),
         housekeeper({*database, cache, catalog, hold_table, feed_log, marks, due_changes,
                      unannounced, tallies, tombstones, purges, queue},
@@ -70,10 +71,12 @@ struct Storage::Parts {
   ScanMarks scan_marks;
   ChangeTap tap;
   DataTrust data_trust;
+  TouchWaits touch_waits;
   DeleteGate gate;
   CommitQueue queue;
   Containers containers;
   Items items;
+  Touches touches;
   ScannedItems scanned_items;
   ExpiryIndex expiry_index;
   UnannouncedItems unannounced_items;
@@ -107,6 +110,7 @@ absl::StatusOr<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& opt
 
 Containers& Storage::containers() { return parts_->containers; }
 Items& Storage::items() { return parts_->items; }
+Touches& Storage::touches() { return parts_->touches; }
 ScannedItems& Storage::scanned_items() { return parts_->scanned_items; }
 ExpiryIndex& Storage::expiry_index() { return parts_->expiry_index; }
 Holds& Storage::holds() { return parts_->holds; }
@@ -136,7 +140,8 @@ StorageFacts Storage::FactsForDeletes(uint64_t container) const {
           .change_under_way = parts_->gate.IsClosed(container),
           .data_in_doubt = parts_->data_trust.in_doubt(),
           .holds_all = parts_->holds.HoldsAll(container),
-          .holds_in_doubt = present != nullptr && parts_->holds.AreInDoubt(*present)};
+          .holds_in_doubt = present != nullptr && parts_->holds.AreInDoubt(*present),
+          .has_gated_items = present != nullptr && parts_->feed.HasWaiting(*present)};
 }
 
 absl::Status Storage::ReportHealth() const {

@@ -23,6 +23,7 @@
 #include "service/storage/items.h"
 #include "service/storage/scanned_items.h"
 #include "service/storage/sidecar_state.h"
+#include "service/storage/touches.h"
 #include "service/storage/unannounced_items.h"
 
 namespace ttl {
@@ -46,6 +47,7 @@ class Storage {
 
   Containers& containers();
   Items& items();
+  Touches& touches();
   ScannedItems& scanned_items();
   ExpiryIndex& expiry_index();
   Holds& holds();

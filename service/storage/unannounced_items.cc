@@ -43,7 +43,7 @@ constexpr size_t kReadTogether = 512;
 
 constexpr IndexFamily kInOrder[] = {IndexFamily::kExpireTime, IndexFamily::kTs};
 constexpr IndexFamily kOthers[] = {IndexFamily::kRetryTime, IndexFamily::kAdopted,
-                                   IndexFamily::kHeld};
+                                   IndexFamily::kHeld, IndexFamily::kGated};
 
 // Behind the time of any entry.
 constexpr int64_t kAnyTime = LowWaterMarks::kEmpty - 1;

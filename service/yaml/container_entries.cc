@@ -360,6 +360,8 @@ absl::Status ReadSetting(const std::string& name, const NodePath& value,
     TTL_ASSIGN_OR_RETURN(settings.requires_holds, ReadBool(value));
   } else if (name == "feed") {
     return ReadFeed(value, settings.feed);
+  } else if (name == "allow_touch") {
+    TTL_ASSIGN_OR_RETURN(settings.allow_touch, ReadBool(value));
   }
   return absl::OkStatus();
 }
@@ -382,11 +384,12 @@ absl::StatusOr<ContainerEntry> ReadEntry(NodePath path) {
   TTL_ASSIGN_OR_RETURN(entry.id, ReadId(path));
   path.container = absl::Utf8SafeCEscape(entry.id);
   path.key.clear();
-  TTL_RETURN_IF_ERROR(ReadMapping(
-      path, {"id", "default_ttl", "indexing_mode", "delete_policy", "show_held", "holds", "feed"},
-      [&](const std::string& name, const NodePath& value) {
-        return ReadSetting(name, value, entry.settings);
-      }));
+  TTL_RETURN_IF_ERROR(ReadMapping(path,
+                                  {"id", "default_ttl", "indexing_mode", "delete_policy",
+                                   "show_held", "holds", "feed", "allow_touch"},
+                                  [&](const std::string& name, const NodePath& value) {
+                                    return ReadSetting(name, value, entry.settings);
+                                  }));
   if (const absl::Status valid = ValidateSettings(entry.settings); !valid.ok()) {
     return path.Error(valid.message());
   }

@@ -48,6 +48,7 @@ struct ContainerEntry {
 //         max_age_seconds: 86400
 //         max_bytes: 1073741824
 //         notice_seconds: 600
+//       allow_touch: true
 //
 // INVALID_ARGUMENT names file, line, container, key, value and what is allowed. Nothing is guessed:
 // "60s", "60" in quotes, 60.0 and unknown keys are errors. Whether the machine has a time zone is

@@ -93,6 +93,8 @@ PLAYED = [
     ("items list ID --as-of T", 0),
     ("items check ID ITEM --as-of T", 6),
     ("stuck ID", 0),
+    ("containers set ID --allow-touch true", 0),
+    ("items touch C ITEM --unless-within 5m", 6),
     ("limits set --max-deletes-per-second N", 0),
     ("limits show", 0),
     ("store confirm STORE_ID", 1),  # there is nothing to confirm
@@ -120,6 +122,8 @@ PLAYED = [
     ("subscriptions get C SUBSCRIPTION", 0),
     ("subscriptions acknowledge C SUBSCRIPTION N", 1),  # nothing was sent
     ("subscriptions delete C SUBSCRIPTION", 0),
+    ("subscriptions create C SUBSCRIPTION --gate", 0),
+    ("+subscriptions delete carts mail", 0),
     ("verify", 0),
     ("import C FILE", 0),
     ("import C -", 0),

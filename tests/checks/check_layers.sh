@@ -96,7 +96,7 @@ sources | xargs --no-run-if-empty awk '
     may_p["program/preview"] = sql " sql/check program program/preview"
     shared_with["cpp"] = "service/base/time_text.h service/core/ttl_rules.h"
     shared_with["postgres"] = "service/core/ttl_rules.h service/yaml/yaml_document.h"
-    shared_with["ttlctl"] = "service/base/time_text.h service/core/windows/window_text.h service/yaml/container_entries.h"
+    shared_with["ttlctl"] = "service/base/time_text.h service/core/windows/window_text.h service/rpc/mapping/window_mapping.h service/yaml/container_entries.h"
     programs = "client/examples client/postgres/program"
   }
 

@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,6 +24,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/integration/sidecar_calls.h"
+#include "tests/testing/channel.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/status_details.h"
@@ -525,15 +524,6 @@ TEST_F(FeedProcessTest, AStreamEndsWhenItsLogDoes) {
   EXPECT_THAT(ReasonIn(StatusWithReason(deleted->End())), AnyOf("CONTAINER_NOT_FOUND", "FEED_OFF"));
   EXPECT_EQ(ReasonIn(StatusWithReason(unsubscribed->End())), "SUBSCRIPTION_NOT_FOUND");
   EXPECT_TRUE(RemoveFeed("unsubscribed").ok());
-}
-
-// A channel that takes in no more than 64 KiB before somebody reads.
-std::shared_ptr<grpc::Channel> NewSmallChannel(const std::string& address) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 64 << 10);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
 TEST_F(FeedProcessTest, ASlowReaderDelaysNobodyAndIsToldIfItsEventsAreDropped) {

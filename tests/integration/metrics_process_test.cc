@@ -72,7 +72,6 @@ class MetricsProcessTest : public testing::Test {
     ASSERT_THAT(calls_->Track(container, id, ts), IsOk());
   }
 
-  // Gives "c" a feed with a subscription.
   void GiveFeed() {
     const auto containers = v1::ContainerService::NewStub(sidecar_->channel());
     v1::UpdateContainerRequest update;
@@ -82,10 +81,13 @@ class MetricsProcessTest : public testing::Test {
     grpc::ClientContext update_context;
     v1::UpdateContainerResponse updated;
     ASSERT_TRUE(containers->UpdateContainer(&update_context, update, &updated).ok());
+  }
+  void Subscribe(const std::string& name, bool gate) {
     const auto feed = v1::FeedService::NewStub(sidecar_->channel());
     v1::CreateSubscriptionRequest create;
     create.mutable_subscription()->set_container("c");
-    create.mutable_subscription()->set_name("s");
+    create.mutable_subscription()->set_name(name);
+    create.mutable_subscription()->set_gate(gate);
     grpc::ClientContext create_context;
     v1::CreateSubscriptionResponse created;
     ASSERT_TRUE(feed->CreateSubscription(&create_context, create, &created).ok());
@@ -127,6 +129,7 @@ TEST_F(MetricsProcessTest, EveryMetricOfTheCatalogIsThereAndNoOther) {
   Start();
   ASSERT_THAT(calls_->CreateContainer("c", 1), IsOk());
   ASSERT_NO_FATAL_FAILURE(GiveFeed());
+  ASSERT_NO_FATAL_FAILURE(Subscribe("s", /*gate=*/false));
   v1::DeletePolicy policy;
   policy.set_request_units_per_second(100000);
   policy.set_min_deletes_per_second(1000);
@@ -136,6 +139,7 @@ TEST_F(MetricsProcessTest, EveryMetricOfTheCatalogIsThereAndNoOther) {
   ASSERT_THAT(calls_->SetDeletePolicy("c", policy), IsOk());
   Write("c", "gone", Now() - 10);
   ASSERT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }, kPatience));
+  ASSERT_NO_FATAL_FAILURE(Subscribe("gate", /*gate=*/true));
   ASSERT_THAT(calls_->Pause("c", "test"), IsOk());
   ASSERT_THAT(calls_->Check("c", "a"), IsOk());
   UseStreams();

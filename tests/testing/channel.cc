@@ -33,6 +33,14 @@ std::shared_ptr<grpc::Channel> NewTestChannel(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
+std::shared_ptr<grpc::Channel> NewSmallChannel(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 64 << 10);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
 absl::Status CheckHealth(const std::shared_ptr<grpc::Channel>& channel, const std::string& service,
                          absl::Duration deadline) {
   grpc::TemplatedGenericStub<HealthRequest, HealthResponse> stub(channel);

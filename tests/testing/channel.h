@@ -17,6 +17,9 @@ namespace ttl {
 // itself checks every five seconds.
 std::shared_ptr<grpc::Channel> NewTestChannel(const std::string& address);
 
+// A channel that takes in no more than 64 KiB before somebody reads, over a connection of its own.
+std::shared_ptr<grpc::Channel> NewSmallChannel(const std::string& address);
+
 // Calls the gRPC health service behind `channel` for `service`. OK if it responds SERVING;
 // UNAVAILABLE if it responds anything else; otherwise the error of the call. Waits until `deadline`
 // for a server that is not up yet.

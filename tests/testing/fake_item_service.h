@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -24,7 +25,7 @@ namespace ttl {
 // interruptions are scripted. Thread-safe.
 class FakeItemService : public v1::ItemService::Service {
  public:
-  enum class Method { kTrack, kUntrack, kCheck };
+  enum class Method { kTrack, kUntrack, kTouch, kCheck };
 
   explicit FakeItemService(std::function<absl::Time()> clock);
   ~FakeItemService() override;
@@ -35,6 +36,9 @@ class FakeItemService : public v1::ItemService::Service {
   // Creates a container, or sets its default_ttl.
   void SetContainer(const std::string& id, std::optional<int64_t> default_ttl);
   void RemoveContainer(const std::string& id);
+
+  // From now on items of the container may be touched.
+  void AllowTouch(const std::string& id);
 
   // Until the next SetStatus(), every call returns `status` and has no effect. OK ends this.
   void SetStatus(grpc::Status status);
@@ -62,6 +66,8 @@ class FakeItemService : public v1::ItemService::Service {
                           v1::TrackItemsResponse* response) override;
   grpc::Status UntrackItems(grpc::ServerContext* context, const v1::UntrackItemsRequest* request,
                             v1::UntrackItemsResponse* response) override;
+  grpc::Status TouchItems(grpc::ServerContext* context, const v1::TouchItemsRequest* request,
+                          v1::TouchItemsResponse* response) override;
   grpc::Status CheckVisibility(grpc::ServerContext* context,
                                const v1::CheckVisibilityRequest* request,
                                v1::CheckVisibilityResponse* response) override;
@@ -73,12 +79,17 @@ class FakeItemService : public v1::ItemService::Service {
   // Runs the hook, counts the call, and returns the scripted failure, if any.
   grpc::Status Enter(Method method, const std::string& container);
   grpc::Status Leave(Method method);
-  std::optional<int64_t> ExpireTime(const std::string& container, const v1::Item& item) const;
+  // When `item`, the tracked or a carried version, expires, counted from its touch, too.
+  std::optional<int64_t> ExpireTime(const Key& key, const v1::Item& item) const;
+  bool IsExpired(const Key& key, const v1::Item& item) const;
+  v1::TouchResult Touch(const Key& key, int64_t unless_touched_within);
 
   const std::function<absl::Time()> clock_;
   mutable std::mutex mutex_;
   std::map<std::string, std::optional<int64_t>> containers_;
+  std::set<std::string> touchable_;  // containers
   std::map<Key, v1::Item> items_;
+  std::map<Key, int64_t> touches_;  // Unix seconds
   std::vector<uint64_t> reported_;
   grpc::Status status_;
   std::map<Method, grpc::Status> lost_answers_;

@@ -30,6 +30,13 @@ void FillDefault(const v1::UntrackItemsRequest& request, v1::UntrackItemsRespons
   }
 }
 
+void FillDefault(const v1::TouchItemsRequest& request, v1::TouchItemsResponse* response) {
+  for (int i = 0; i < request.keys_size(); ++i) {
+    response->add_results(v1::TOUCH_RESULT_TOUCHED);
+    response->add_expire_times(0);
+  }
+}
+
 void FillDefault(const v1::CheckVisibilityRequest& request, v1::CheckVisibilityResponse* response) {
   for (int i = 0; i < request.checks_size(); ++i) {
     response->add_visibilities(v1::VISIBILITY_VISIBLE);
@@ -116,6 +123,7 @@ class FakeSidecar::Services {
     explicit Items(FakeSidecar& fake) : fake_(fake) {}
     TTL_FAKE_METHOD(TrackItems)
     TTL_FAKE_METHOD(UntrackItems)
+    TTL_FAKE_METHOD(TouchItems)
     TTL_FAKE_METHOD(CheckVisibility)
     TTL_FAKE_METHOD(GetItem)
     TTL_FAKE_METHOD(ListItems)

@@ -24,10 +24,11 @@ namespace ttl {
 // unique.
 //
 // An unscripted method returns OK: TrackItems with all items tracked, UntrackItems with all
-// untracked, CheckVisibility with all visible, PlaceHold with the hold's name and all keys held,
-// Acknowledge with its sequence, the others with an empty response. For StreamCheckVisibility a
-// call is one message; one that fails ends the stream. Each answer of WatchEvents is a message of
-// the open stream, or of the next one, and a failure ends it; an unscripted stream stays open.
+// untracked, TouchItems with all touched, CheckVisibility with all visible, PlaceHold with the
+// hold's name and all keys held, Acknowledge with its sequence, the others with an empty response.
+// For StreamCheckVisibility a call is one message; one that fails ends the stream. Each answer of
+// WatchEvents is a message of the open stream, or of the next one, and a failure ends it; an
+// unscripted stream stays open.
 //
 // Thread-safe. Serves from construction to destruction.
 class FakeSidecar {

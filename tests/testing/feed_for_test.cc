@@ -47,6 +47,7 @@ void FeedForTest::SetClock() {
   feed().SetClock([this] {
     FeedMoment moment = {absl::FromUnixSeconds(now), std::nullopt};
     if (is_judging) moment.judged_at = moment.now;
+    moment.steady = absl::Seconds(now);
     return moment;
   });
 }
@@ -56,8 +57,13 @@ void FeedForTest::Reopen() {
   SetClock();
 }
 
+void FeedForTest::ReopenIn(const std::string& directory) {
+  storage_.ReopenIn(directory);
+  SetClock();
+}
+
 ContainerPtr FeedForTest::Create(const std::string& id, std::optional<int64_t> default_ttl,
-                                 FeedSettings settings) {
+                                 std::optional<FeedSettings> settings) {
   ContainerSettings all;
   all.policy.default_ttl = default_ttl;
   all.feed = settings;
@@ -137,6 +143,11 @@ absl::StatusOr<SubscriptionView> FeedForTest::Subscribe(const std::string& id,
   Subscription subscription;
   subscription.name = name;
   subscription.kinds = std::move(kinds);
+  return Subscribe(id, subscription);
+}
+
+absl::StatusOr<SubscriptionView> FeedForTest::Subscribe(const std::string& id,
+                                                        const Subscription& subscription) {
   return Await<absl::StatusOr<SubscriptionView>>([&](auto done) {
     feed().Subscribe(id, subscription, absl::FromUnixSeconds(now), std::move(done));
   });
@@ -145,7 +156,11 @@ absl::StatusOr<SubscriptionView> FeedForTest::Subscribe(const std::string& id,
 absl::StatusOr<uint64_t> FeedForTest::Acknowledge(const std::string& id, const std::string& name,
                                                   uint64_t sequence) {
   const ContainerPtr container = Find(id);
-  const uint64_t epoch = container == nullptr ? 0 : feed().EpochOf(*container);
+  return Acknowledge(id, name, sequence, container == nullptr ? 0 : feed().EpochOf(*container));
+}
+
+absl::StatusOr<uint64_t> FeedForTest::Acknowledge(const std::string& id, const std::string& name,
+                                                  uint64_t sequence, uint64_t epoch) {
   return Await<absl::StatusOr<uint64_t>>(
       [&](auto done) { feed().Acknowledge(id, name, epoch, sequence, std::move(done)); });
 }

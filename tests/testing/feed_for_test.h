@@ -14,8 +14,8 @@
 
 namespace ttl {
 
-// A storage in memory whose containers have feeds, with a time that stands until it is set. For one
-// thread.
+// A storage, as StorageForTest, whose containers have feeds, with a time that stands until it is
+// set. For one thread.
 class FeedForTest {
  public:
   explicit FeedForTest(StorageOptions options = {});
@@ -23,6 +23,7 @@ class FeedForTest {
   StorageForTest& storage() { return storage_; }
   Feed& feed() { return storage_->feed(); }
   void Reopen();
+  void ReopenIn(const std::string& directory);
 
   // The time, Unix seconds, and whether items may be judged.
   int64_t now = kT;
@@ -30,7 +31,7 @@ class FeedForTest {
 
   // Aborts if storage refuses the change.
   ContainerPtr Create(const std::string& id, std::optional<int64_t> default_ttl,
-                      FeedSettings settings = {});
+                      std::optional<FeedSettings> settings = FeedSettings());
   absl::StatusOr<ContainerPtr> SetFeed(const std::string& id, std::optional<FeedSettings> settings,
                                        bool force = false);
   ContainerPtr Find(const std::string& id) { return storage_.Find(id); }
@@ -47,8 +48,12 @@ class FeedForTest {
 
   absl::StatusOr<SubscriptionView> Subscribe(const std::string& id, const std::string& name,
                                              std::vector<EventKind> kinds = {});
+  absl::StatusOr<SubscriptionView> Subscribe(const std::string& id,
+                                             const Subscription& subscription);
   absl::StatusOr<uint64_t> Acknowledge(const std::string& id, const std::string& name,
                                        uint64_t sequence);
+  absl::StatusOr<uint64_t> Acknowledge(const std::string& id, const std::string& name,
+                                       uint64_t sequence, uint64_t epoch);
 
   // All events of a container behind `after`. Aborts if they cannot be read.
   std::vector<FeedEvent> Events(const std::string& id, uint64_t after = 0);

@@ -40,6 +40,7 @@ struct ExitStatus {
 // A child process, killed (SIGKILL) and reaped on destruction. The kernel also
 // kills it when the thread that started it ends, so that no child outlives a
 // test that crashes: start it from a thread that lives as long as it should.
+// SIGINT and SIGQUIT end it, even where this process ignores them.
 //
 // Not thread-safe; one thread at a time may use an object.
 class Subprocess {

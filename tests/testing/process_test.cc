@@ -73,6 +73,22 @@ TEST(SubprocessTest, StopsAndContinuesAndDiesBySignal) {
   EXPECT_TRUE(absl::IsFailedPrecondition((*process)->Signal(SIGTERM)));
 }
 
+// As where the tests are the background job of a shell.
+TEST(SubprocessTest, ObeysTheSignalsOfATerminalWhereThisProcessIgnoresThem) {
+  for (const int number : {SIGINT, SIGQUIT}) {
+    const auto before = signal(number, SIG_IGN);
+    auto process = Subprocess::Start({.argv = {"/bin/sh", "-c", "ulimit -c 0; exec /bin/sleep 60"},
+                                      .env = {},
+                                      .output_path = ""});
+    signal(number, before);
+    ASSERT_TRUE(process.ok()) << process.status();
+    EXPECT_TRUE((*process)->Signal(number).ok());
+    const auto ended = (*process)->Wait(absl::Seconds(30));
+    ASSERT_TRUE(ended.ok()) << ended.status();
+    EXPECT_EQ(ended->signal, number);
+  }
+}
+
 TEST(SubprocessTest, ASuspendedProcessHasStopped) {
   auto process = Subprocess::Start(
       {.argv = {"/bin/bash", "-c", "while :; do :; done"}, .env = {}, .output_path = ""});

@@ -58,8 +58,8 @@ void RpcSidecar::Start() {
       storage_->containers(), storage_->holds(), storage_->feed(), storage_->tallies(),
       *guarded_clock_, usage_, options_.containers);
   item_calls_ = std::make_unique<ItemCalls>(
-      storage_->containers(), storage_->items(), storage_->holds(), *guarded_clock_,
-      levers_->store_trust(), counters_, options_.adoption_grace);
+      storage_->containers(), storage_->items(), storage_->touches(), storage_->holds(),
+      *guarded_clock_, levers_->store_trust(), counters_, options_.adoption_grace);
   item_service_ = std::make_unique<ItemService>(*item_calls_);
   storage_->feed().SetClock([this] {
     const ClockStatus clock = guarded_clock_->Status();
@@ -74,7 +74,8 @@ void RpcSidecar::Start() {
                                                        .feed = storage_->feed(),
                                                        .clock = *guarded_clock_,
                                                        .progress = feed_progress_,
-                                                       .sent = sent_});
+                                                       .sent = sent_,
+                                                       .stall_limit = options_.stall_limit});
   expiry_service_ = std::make_unique<ExpiryService>(
       ExpiryService::Parts{*storage_, *guarded_clock_, clock_, published_, counters_, usage_,
                            *levers_, *feed_view_},

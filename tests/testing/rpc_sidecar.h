@@ -67,7 +67,7 @@ class RpcSidecar {
     std::optional<double> container_max_deletes_per_second;
     bool has_store = false;                          // nothing calls it
     Roles roles = Roles::All();                      // of all who call
-    absl::Duration stall_limit = absl::Seconds(30);  // of streams of the maintenance service
+    absl::Duration stall_limit = absl::Seconds(30);  // of streams of maintenance and events
   };
 
   explicit RpcSidecar(Options options);

@@ -27,9 +27,16 @@ T ValueOrAbort(absl::StatusOr<T> value, const char* doing) {
 
 ItemKey KeyOf(const std::string& id) { return {"p", id}; }
 
+JudgingTime SoundTime(int64_t now) {
+  const absl::Time time = absl::FromUnixSeconds(now);
+  return {.now = time, .for_deletes = time, .latest = time, .deletes_allowed = true};
+}
+
 StorageForTest::StorageForTest(StorageOptions options) : options_(std::move(options)) {
-  options_.directory = "/ttl";
-  options_.env = &env_;
+  if (options_.directory.empty()) {
+    options_.directory = "/ttl";
+    options_.env = &env_;
+  }
   Reopen();
 }
 
@@ -43,7 +50,7 @@ void StorageForTest::Reopen() {
   if (!to_damage_.empty()) {
     is_damaged_ = true;
     leveldb::Options options;
-    options.env = &env_;
+    if (options_.env != nullptr) options.env = options_.env;
     leveldb::DB* opened = nullptr;
     if (!leveldb::DB::Open(options, options_.directory, &opened).ok()) std::abort();
     const std::unique_ptr<leveldb::DB> database(opened);
@@ -54,13 +61,19 @@ void StorageForTest::Reopen() {
   storage_ = ValueOrAbort(Storage::Open(options_), "opening");
 }
 
+void StorageForTest::ReopenIn(const std::string& directory) {
+  Close();
+  options_.directory = directory;
+  Reopen();
+}
+
 void StorageForTest::Close() { storage_.reset(); }
 
 std::vector<std::pair<std::string, std::string>> StorageForTest::Records(
     const std::string& prefix) {
   Close();
   leveldb::Options options;
-  options.env = &env_;
+  if (options_.env != nullptr) options.env = options_.env;
   leveldb::DB* opened = nullptr;
   if (!leveldb::DB::Open(options, options_.directory, &opened).ok()) std::abort();
   const std::unique_ptr<leveldb::DB> database(opened);
@@ -131,6 +144,27 @@ TrackOutcome StorageForTest::TrackOne(const std::string& id, const std::string& 
   report.version.times = {ts, ttl};
   report.version.sequence = sequence;
   return ValueOrAbort(Track(id, {report}), "tracking").at(0);
+}
+
+void StorageForTest::AllowTouch(const std::string& id, bool allowed) {
+  ContainerSettings settings = Find(id)->settings;
+  settings.allow_touch = allowed;
+  ValueOrAbort(Update(id, settings), "allowing touches");
+}
+
+absl::StatusOr<TouchedItems> StorageForTest::Touch(const std::string& id,
+                                                   const std::vector<std::string>& keys,
+                                                   int64_t now, int64_t unless_touched_within) {
+  TouchRequest request = {.keys = {}, .unless_touched_within = unless_touched_within};
+  for (const std::string& key : keys) request.keys.push_back(KeyOf(key));
+  return Await<absl::StatusOr<TouchedItems>>([&](auto done) {
+    storage_->touches().Touch(
+        Find(id)->number, std::move(request), [now] { return SoundTime(now); }, std::move(done));
+  });
+}
+
+TouchedItem StorageForTest::TouchOne(const std::string& id, const std::string& key, int64_t now) {
+  return ValueOrAbort(Touch(id, {key}, now), "touching").items.at(0);
 }
 
 UntrackOutcome StorageForTest::UntrackOne(const std::string& id, const std::string& key, int64_t ts,

@@ -18,8 +18,9 @@ namespace ttl {
 // A time for tests, in Unix seconds.
 inline constexpr int64_t kT = 1'800'000'000;
 
-// A storage in memory with blocking calls, for tests that read like a table. The destructor aborts
-// if an invariant does not hold. Its own methods are not thread-safe.
+// A storage with blocking calls, for tests that read like a table: in memory, or in the directory
+// of the options if they have one. The destructor aborts if an invariant does not hold. Its own
+// methods are not thread-safe.
 class StorageForTest {
  public:
   explicit StorageForTest(StorageOptions options = {});
@@ -31,6 +32,9 @@ class StorageForTest {
 
   // Closes storage and reopens it on the same files.
   void Reopen();
+  // The same with the files of another directory.
+  void ReopenIn(const std::string& directory);
+  const StorageOptions& options() const { return options_; }
   // The records of these keys are unreadable from the next Reopen() on, and invariants are no
   // longer checked at the end.
   void DamageAtReopen(std::vector<std::string> keys) { to_damage_ = std::move(keys); }
@@ -57,6 +61,13 @@ class StorageForTest {
   TrackOutcome TrackOne(const std::string& id, const std::string& key, int64_t ts,
                         std::optional<int64_t> ttl = std::nullopt,
                         std::optional<uint64_t> sequence = std::nullopt);
+  // Allows touches of the container's items, or forbids them. Aborts if storage refuses the change.
+  void AllowTouch(const std::string& id, bool allowed = true);
+  // Touches items with the keys ("p", key) as of `now`, Unix seconds.
+  absl::StatusOr<TouchedItems> Touch(const std::string& id, const std::vector<std::string>& keys,
+                                     int64_t now, int64_t unless_touched_within = 0);
+  // One item. Aborts if storage refuses the change.
+  TouchedItem TouchOne(const std::string& id, const std::string& key, int64_t now);
   UntrackOutcome UntrackOne(const std::string& id, const std::string& key, int64_t ts,
                             std::optional<uint64_t> sequence = std::nullopt);
   std::optional<TrackedItem> FindItem(const std::string& id, const std::string& key);
@@ -80,6 +91,9 @@ class StorageForTest {
   bool is_damaged_ = false;
   std::unique_ptr<Storage> storage_;
 };
+
+// The time to judge by of a sound clock at `now`, Unix seconds.
+JudgingTime SoundTime(int64_t now);
 
 // The key ("p", `id`).
 ItemKey KeyOf(const std::string& id);

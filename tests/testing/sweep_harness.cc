@@ -200,7 +200,7 @@ void SweepHarness::RestartSweeper(const SweeperOptions& options) {
   sweeper_ = std::make_unique<Sweeper>(
       options_, Sweeper::Parts{*storage, client_.get(), published, usage, *levers, wake_, *moments_,
                                &feed_progress});
-  feed_judge_.emplace(*guarded_clock, storage->data_trust(), levers->store_trust());
+  feed_judge_.emplace(*guarded_clock, clock, storage->data_trust(), levers->store_trust());
   storage->feed().SetClock([this] { return feed_judge_->Read(); });
   announcer_moments_.emplace(clock, *guarded_clock);
   announcer_ = std::make_unique<Announcer>(

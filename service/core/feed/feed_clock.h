@@ -15,6 +15,8 @@ struct FeedMoment {
   // because the clock is suspect, data is in doubt or the store is unconfirmed: then no EXPIRED and
   // no EXPIRING is written.
   std::optional<absl::Time> judged_at;
+  // Since boot; zero while it cannot be read.
+  absl::Duration steady = absl::ZeroDuration();
 };
 
 // Called on a commit thread, so it must not block. Thread-safe.

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "service/core/feed/event_kind.h"
@@ -28,6 +30,10 @@ struct FeedEvent {
   int64_t new_ts = 0;                      // of kReplaced, Unix seconds; 0: not known
   std::optional<int64_t> default_ttl;      // of kPolicyChanged
   std::optional<int64_t> old_default_ttl;  // of kPolicyChanged
+  // Of kPurged: the names of the gates that were given up for the item.
+  std::vector<std::string> given_up_subscriptions = {};
+  // The serving time when it was logged, in seconds, rounded up; 0: not known.
+  int64_t served_seconds = 0;
 
   friend bool operator==(const FeedEvent&, const FeedEvent&) = default;
 };

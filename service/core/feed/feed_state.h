@@ -17,6 +17,7 @@ struct FeedState {
   // live again have been announced.
   uint64_t policy_revision = 0;
   uint64_t revived_revision = 0;
+  bool has_gates = false;  // a subscription of it is a gate
 
   bool is_on() const { return number != 0; }
 

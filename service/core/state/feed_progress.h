@@ -25,6 +25,11 @@ class FeedProgress {
     // before Of() was called; those of items reported later are logged as late. So a stream reads
     // this first, then the log to its end, and sends both. Absent: not known yet.
     std::optional<absl::Time> watermark;
+    // The greatest watermark that this log has had, under whatever policy: an EXPIRED that is due
+    // by then and still to be logged is late.
+    std::optional<absl::Time> announced_until;
+    // Since when it is not known; absent if it is, or if nothing has been judged yet.
+    std::optional<absl::Time> unknown_since;
     // Why the watermark stalls; empty if it does not.
     std::string stall;
   };
@@ -32,15 +37,25 @@ class FeedProgress {
   // No watermark is known of a container whose feed, index or policy the announcer has not met yet.
   View Of(const Container& container) const {
     MutexLock lock(mutex_);
-    View view = {.watermark = std::nullopt, .stall = stall_};
+    View view = {.watermark = std::nullopt,
+                 .announced_until = std::nullopt,
+                 .unknown_since = judged_at_,
+                 .stall = stall_};
     const auto it = containers_.find(container.number);
     if (it == containers_.end()) return view;
     const Covered& covered = it->second;
     if (view.stall.empty()) view.stall = covered.stall;
+    if (covered.feed_number == container.feed.number) view.announced_until = ToldUntil(covered);
     const bool is_present = covered.feed_number == container.feed.number &&
                             covered.policy_revision == container.feed.policy_revision &&
                             covered.index_number == container.index_number;
-    if (is_present && covered.is_complete) view.watermark = WatermarkOf(covered);
+    if (!covered.is_complete) {
+      view.unknown_since =
+          covered.unknown_since.has_value() ? covered.unknown_since : first_judged_;
+    } else if (is_present) {
+      view.watermark = WatermarkOf(covered);
+      view.unknown_since.reset();
+    }
     return view;
   }
 
@@ -52,19 +67,29 @@ class FeedProgress {
   void Cover(const Container& container, std::optional<int64_t> first_unannounced,
              std::string problem) {
     MutexLock lock(mutex_);
-    containers_[container.number] = {.feed_number = container.feed.number,
-                                     .policy_revision = container.feed.policy_revision,
-                                     .index_number = container.index_number,
-                                     .is_complete = true,
-                                     .first_unannounced = first_unannounced,
-                                     .stall = std::move(problem)};
+    Covered& covered = containers_[container.number];
+    const bool is_same_log = covered.feed_number == container.feed.number;
+    covered = {.feed_number = container.feed.number,
+               .policy_revision = container.feed.policy_revision,
+               .index_number = container.index_number,
+               .is_complete = true,
+               .first_unannounced = first_unannounced,
+               .announced_until = is_same_log ? ToldUntil(covered) : std::nullopt,
+               .stall = std::move(problem)};
   }
 
   // It is not known what has been logged of the container, because of `stall`, or (empty)
   // because its items are still being looked at for the first time.
   void Uncover(uint64_t container, std::string stall) {
     MutexLock lock(mutex_);
-    containers_[container] = {.stall = std::move(stall)};
+    const auto [it, is_new] = containers_.try_emplace(container);
+    Covered& covered = it->second;
+    if (is_new || covered.is_complete) {
+      covered = {.feed_number = covered.feed_number,
+                 .announced_until = ToldUntil(covered),
+                 .unknown_since = judged_at_};
+    }
+    covered.stall = std::move(stall);
   }
 
   // The container is gone, or has no feed any more.
@@ -77,6 +102,7 @@ class FeedProgress {
   void Advance(absl::Time judged_at) {
     MutexLock lock(mutex_);
     judged_at_ = judged_at;
+    if (!first_judged_.has_value()) first_judged_ = judged_at;
     stall_.clear();
   }
 
@@ -93,6 +119,9 @@ class FeedProgress {
     uint64_t index_number = 0;
     bool is_complete = false;
     std::optional<int64_t> first_unannounced = std::nullopt;
+    std::optional<absl::Time> announced_until = std::nullopt;  // until it was covered as it is now
+    // Unless it is complete; absent: since the first judging time.
+    std::optional<absl::Time> unknown_since = std::nullopt;
     std::string stall = "";
   };
 
@@ -103,8 +132,15 @@ class FeedProgress {
     return first > *judged_at_ ? *judged_at_ : first - absl::Seconds(1);
   }
 
+  std::optional<absl::Time> ToldUntil(const Covered& covered) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!covered.is_complete) return covered.announced_until;
+    return std::max(covered.announced_until, WatermarkOf(covered));
+  }
+
   mutable Mutex mutex_;
   std::optional<absl::Time> judged_at_ ABSL_GUARDED_BY(mutex_);
+  std::optional<absl::Time> first_judged_ ABSL_GUARDED_BY(mutex_);
   std::string stall_ ABSL_GUARDED_BY(mutex_) = "not started yet";
   absl::flat_hash_map<uint64_t, Covered> containers_ ABSL_GUARDED_BY(mutex_);
 };

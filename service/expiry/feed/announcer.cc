@@ -166,6 +166,12 @@ void Announcer::RunSlice(uint64_t number, absl::Time judged_at, absl::Duration s
   if (container == nullptr || !container->feed.is_on()) return Forget(number);
   State& state = states_[number];
   MeetAgain(*container, state);
+  if (std::string reason = ReasonOfFullLog(*container); !reason.empty()) {
+    Walk(*container, state, absl::ToUnixSeconds(judged_at), steady, step);
+    state.problem = std::move(reason);
+    Cover(*container, state);
+    return run_queue_.Sleep(number, steady + kAnnounceRetry);
+  }
   const absl::StatusOr<Left> left =
       RunSliceOf(*container, state, absl::ToUnixSeconds(judged_at), steady, step);
   state.problem.clear();
@@ -184,6 +190,15 @@ void Announcer::RunSlice(uint64_t number, absl::Time judged_at, absl::Duration s
   }
   Cover(*container, state);
   if (again > steady) run_queue_.Sleep(number, again);
+}
+
+std::string Announcer::ReasonOfFullLog(const Container& container) const {
+  const Feed& feed = parts_.storage.feed();
+  if (!feed.Gates(container).is_full) return "";
+  const std::vector<std::string> gates = feed.GatesThatWait(container);
+  if (gates.empty()) return "the log is full, and a subscription that cannot be read may need it";
+  return absl::StrCat("the log is full and subscription ", Quoted(gates.front()),
+                      " has not acknowledged");
 }
 
 absl::StatusOr<Announcer::Left> Announcer::RunSliceOf(const Container& container, State& state,
@@ -243,8 +258,8 @@ absl::StatusOr<Announcer::Left> Announcer::LogExpired(const Container& container
   TTL_ASSIGN_OR_RETURN(UnannouncedScan scan, unannounced.ScanExpired(container, now, kPage));
   LogUnreadable(container, scan.unreadable);
   std::optional<int64_t> announced_until;
-  if (const auto watermark = parts_.progress.Of(container).watermark) {
-    announced_until = absl::ToUnixSeconds(*watermark);
+  if (const auto announced = parts_.progress.Of(container).announced_until) {
+    announced_until = absl::ToUnixSeconds(*announced);
   }
   TTL_ASSIGN_OR_RETURN(const bool done, DealWith(container, scan, &Feed::Announce, announced_until,
                                                  step.announced, step));

@@ -25,7 +25,8 @@ namespace ttl {
 // expire within the notice of its container, and what lives again after a change of policy. It only
 // proposes: every item is judged again in the commit that logs its event. A step does a bounded
 // amount of work; the loop around it (BackgroundLoop) only waits. Where no container has a feed it
-// reads nothing.
+// reads nothing. While the log of a container is full (FeedFigures::is_full), only revivals are
+// announced there.
 //
 // Not thread-safe. It waits for commits.
 class Announcer {
@@ -82,6 +83,9 @@ class Announcer {
   void Forget(uint64_t number);
   void RunSlices(absl::Time judged_at, absl::Duration steady, StepResult& step);
   void RunSlice(uint64_t number, absl::Time judged_at, absl::Duration steady, StepResult& step);
+  // Why nothing more may be logged of expiries, because of the gates of the container; empty if it
+  // may.
+  std::string ReasonOfFullLog(const Container& container) const;
   absl::StatusOr<Left> RunSliceOf(const Container& container, State& state, int64_t now,
                                   absl::Duration steady, StepResult& step);
   Left Walk(const Container& container, State& state, int64_t now, absl::Duration steady,

@@ -7,6 +7,7 @@ namespace ttl {
 FeedMoment FeedJudge::Read() const {
   const JudgingTime time = clock_.Read();
   FeedMoment moment = {.now = time.now, .judged_at = std::nullopt};
+  moment.steady = system_clock_.Read().boot.value_or(absl::ZeroDuration());
   if (time.deletes_allowed && !data_.in_doubt() && !store_.is_unconfirmed()) {
     moment.judged_at = time.for_deletes;
   }

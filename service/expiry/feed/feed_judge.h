@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "service/core/clock.h"
 #include "service/core/feed/feed_clock.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/state/data_trust.h"
@@ -15,9 +16,10 @@ namespace ttl {
 // either. Thread-safe.
 class FeedJudge {
  public:
-  // All must outlive this.
-  FeedJudge(const GuardedClock& clock, const DataTrust& data, const StoreTrust& store)
-      : clock_(clock), data_(data), store_(store) {}
+  // All must outlive this. `system_clock` gives the steady time.
+  FeedJudge(const GuardedClock& clock, const Clock& system_clock, const DataTrust& data,
+            const StoreTrust& store)
+      : clock_(clock), system_clock_(system_clock), data_(data), store_(store) {}
 
   // The present moment, for FeedClock. Does not block.
   FeedMoment Read() const;
@@ -27,6 +29,7 @@ class FeedJudge {
 
  private:
   const GuardedClock& clock_;
+  const Clock& system_clock_;
   const DataTrust& data_;
   const StoreTrust& store_;
 };

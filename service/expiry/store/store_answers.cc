@@ -129,7 +129,7 @@ class Reader {
       current->times.expire_at = judged.expire_at;
     }
     const bool same_etag = sent.etag().empty() || sent.etag() == current->etag;
-    if (current->times == judged && same_etag) {
+    if (IsSameWrite(current->times, judged) && same_etag) {
       Unanswered(item, "the store answered MODIFIED with the version that was to be deleted");
       return;
     }

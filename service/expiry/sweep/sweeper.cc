@@ -19,6 +19,7 @@
 #include "service/core/delete_holds.h"
 #include "service/core/delete_rates.h"
 #include "service/core/windows/window_view.h"
+#include "service/expiry/sweep/gated_items.h"
 #include "spdlog/spdlog.h"
 
 // A step of the sweeper is: commit the outcomes of calls that have ended; wake the containers in
@@ -43,6 +44,9 @@
 // once, so that no later slice meets them; housekeeping puts them back when the hold has ended. A
 // container that is held as a whole is like one that is paused. One that its windows close sleeps
 // until they open.
+//
+// Where the feed has gates, due items that these do not let pass are set aside in the same way,
+// each once for each EXPIRED; the scan finds them again when the gates have passed that.
 //
 // In a container with a feed the announcer has usually announced the expiry of an item long before
 // it is due. If not, the slice tells it, and the next one sends the item.
@@ -346,8 +350,11 @@ Sweeper::NextSlice Sweeper::Find(const Slice& slice, DeleteGate::Pass pass, cons
   // Items that the store cannot compare are put off by the page, so that at a low rate they do not
   // take a commit each.
   const bool puts_off = container.has_expire_at && !store_.state().knows_expire_at();
-  const bool takes_pages = puts_off || container.has_holds;
+  const GateView gates = parts_.storage.feed().Gates(container);
+  const bool takes_pages = puts_off || container.has_holds || gates.has_gates;
   if (takes_pages) max_due = std::max(max_due, kPutOffPage);
+  // Looks for items that pass behind those that a full log blocks.
+  if (gates.is_full) max_due = std::max(max_due, static_cast<int64_t>(kEntriesPerScan));
   std::optional<DueScan> scan = Scan(slice, max_due, /*is_held=*/false, now, step);
   if (!scan.has_value()) return {slice.pacing.pace.held_until()};
   const size_t due = scan->due.size();
@@ -372,6 +379,7 @@ Sweeper::NextSlice Sweeper::Send(const Slice& slice, Found found, const Moment& 
   // The next slice tells how long the container waits.
   if (!MaySend(slice, /*entered=*/true, now)) return {now.steady};
   DueScan& scan = found.scan;
+  if (!KeepPassed(*slice.container, scan)) return {now.steady};
   const StoreState& store = store_.state();
   const BatchBounds bounds = {MaxItems(slice), kMaxRequestBytes, store.compares_etags()};
   const absl::Time judged_at = store_.JudgeTime(now);
@@ -484,8 +492,12 @@ std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, bool i
              now.steady);
   }
   if (slice.full_scan) slice.pacing.next_full_scan = now.steady + kFullScanInterval;
-  if (!TakeOutUnannounced(slice, is_held, *scan, now, step) ||
-      !TakeOutHeld(slice, *scan, now, step)) {
+  const GateView gates = parts_.storage.feed().Gates(container);
+  const bool taken_out = gates.has_gates ? TakeOutHeld(slice, *scan, now, step) &&
+                                               TakeOutGated(slice, gates, is_held, *scan, now, step)
+                                         : TakeOutUnannounced(slice, is_held, *scan, now, step) &&
+                                               TakeOutHeld(slice, *scan, now, step);
+  if (!taken_out) {
     slice.pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMaxSlowHold, now);
     return std::nullopt;
   }
@@ -501,9 +513,9 @@ bool Sweeper::TakeOutUnannounced(const Slice& slice, bool is_held, DueScan& scan
   const Container& container = *slice.container;
   if (!container.feed.is_on()) return true;
   std::vector<AnnouncedItem> unannounced;
-  std::optional<absl::Time> watermark;
+  std::optional<absl::Time> announced_until;
   if (parts_.feed_progress != nullptr) {
-    watermark = parts_.feed_progress->Of(container).watermark;
+    announced_until = parts_.feed_progress->Of(container).announced_until;
   }
   std::erase_if(scan.due, [&](const DueItem& due) {
     const TrackedItem& item = due.item;
@@ -511,7 +523,7 @@ bool Sweeper::TakeOutUnannounced(const Slice& slice, bool is_held, DueScan& scan
     if (item.state_unknown || container.feed.IsAnnounced(item.expired_sequence)) return false;
     const std::optional<int64_t> end =
         ExpireTime(container.settings.policy.default_ttl, item.version.times);
-    const bool is_late = watermark.has_value() && IsExpiredAt(end, *watermark);
+    const bool is_late = announced_until.has_value() && IsExpiredAt(end, *announced_until);
     unannounced.push_back({due.key, item.generation, is_late});
     return true;
   });
@@ -543,6 +555,59 @@ bool Sweeper::AnnounceItems(const Slice& slice, std::vector<AnnouncedItem> unann
   slice.pacing.announced_nothing = *announced == 0;
   scan.more = scan.more || again;
   return true;
+}
+
+bool Sweeper::TakeOutGated(const Slice& slice, const GateView& gates, bool is_held, DueScan& scan,
+                           const Moment& now, StepResult& step) {
+  const Container& container = *slice.container;
+  std::optional<absl::Time> announced_until;
+  if (parts_.feed_progress != nullptr) {
+    announced_until = parts_.feed_progress->Of(container).announced_until;
+  }
+  GatedItems gated = ttl::TakeOutGated(container, gates, announced_until, scan.due);
+  if (is_held) return true;
+  if (gated.to_set_aside.empty()) {
+    slice.pacing.announced_nothing = gated.are_blocked;
+    // Not again at once: what is behind so many would mostly have to be announced, too.
+    if (gated.are_blocked && scan.due.empty()) scan.more = false;
+    return true;
+  }
+  return SetAsideGated(slice, std::move(gated.to_set_aside), scan, now, step);
+}
+
+bool Sweeper::SetAsideGated(const Slice& slice, std::vector<GatedItem> gated, DueScan& scan,
+                            const Moment& now, StepResult& step) {
+  const Container& container = *slice.container;
+  const size_t count = gated.size();
+  const auto moved = Await<absl::StatusOr<int64_t>>([&](auto done) {
+    parts_.storage.feed().SetAside(container.number, std::move(gated), std::move(done));
+  });
+  if (!moved.ok()) {
+    log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/gated"),
+             absl::StrCat("items that wait for subscriptions were not set aside: container=",
+                          Quoted(container.id),
+                          " error=", Quoted(TextOf(moved.status()), kMaxErrorBytes)),
+             now.steady);
+    return false;
+  }
+  step.tidied += *moved;
+  // The others have changed, or pass now: the next scan judges them. But that they stay
+  // unannounced, because nothing may be announced now, must not keep the sweeper busy.
+  const bool is_rest_open = *moved < static_cast<int64_t>(count);
+  const bool again = *moved > 0 || (is_rest_open && !slice.pacing.announced_nothing);
+  slice.pacing.announced_nothing = *moved == 0;
+  scan.more = again || (scan.more && !slice.pacing.announced_nothing);
+  return true;
+}
+
+bool Sweeper::KeepPassed(const Container& container, DueScan& scan) const {
+  const GateView gates = parts_.storage.feed().Gates(container);
+  if (!gates.has_gates) return true;
+  const size_t found = std::erase_if(scan.due, [&gates](const DueItem& item) {
+    return !gates.LetsPass(item.item.expired_sequence);
+  });
+  scan.more = scan.more || found > 0;
+  return !scan.due.empty();
 }
 
 bool Sweeper::TakeOutHeld(const Slice& slice, DueScan& scan, const Moment& now, StepResult& step) {

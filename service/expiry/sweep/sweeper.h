@@ -75,6 +75,9 @@ struct SweeperOptions {
 // - Tokens are taken when a batch is sent, whatever its outcome.
 // - Outcomes are committed before the next slice of the container.
 // - In a container with a feed an item is sent, or set aside, only once its EXPIRED is committed.
+// - In a container with gates an item is sent only if they let its EXPIRED pass, which is asked
+//   after the delete gate was entered, of every item and every time; creating a gate awaits the
+//   passes that are out (storage/feed.h).
 //
 // Not thread-safe. Destroy the sweeper only when policy changes can no longer be acknowledged: the
 // destructor waits for the calls in flight and gives their passes back.
@@ -129,9 +132,10 @@ class Sweeper {
 
     ContainerPace pace;
     Suspects suspects;
-    bool after_slow = false;         // as in DeleteCall
-    bool announced_nothing = false;  // although the last scan found unannounced items
-    PaceView posted;                 // as published last
+    bool after_slow = false;  // as in DeleteCall
+    bool announced_nothing =
+        false;           // although the last scan found unannounced items, or some not passed
+    PaceView posted;     // as published last
     int64_t wanted = 1;  // read the index only once there are tokens for this many deletes
     // While the windows allow no deletes: when they do next, as far as the container may sleep.
     absl::Duration windows_open = -absl::InfiniteDuration();
@@ -213,6 +217,15 @@ class Sweeper {
   // that could not be committed.
   bool TakeOutUnannounced(const Slice& slice, bool is_held, DueScan& scan, const Moment& now,
                           StepResult& step);
+  // Instead of that, where the feed has gates: takes the items out of the scan that those do not
+  // let pass, and, unless the deletes of the container are held, out of the way of later ones,
+  // telling them where needed.
+  bool TakeOutGated(const Slice& slice, const GateView& gates, bool is_held, DueScan& scan,
+                    const Moment& now, StepResult& step);
+  bool SetAsideGated(const Slice& slice, std::vector<GatedItem> gated, DueScan& scan,
+                     const Moment& now, StepResult& step);
+  // The same for items that have got so far: a last look before they are sent.
+  bool KeepPassed(const Container& container, DueScan& scan) const;
   bool AnnounceItems(const Slice& slice, std::vector<AnnouncedItem> unannounced, DueScan& scan,
                      const Moment& now, StepResult& step);
   // Takes the due items that are held out of the scan, and out of the way of later ones. Returns

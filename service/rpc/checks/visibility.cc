@@ -1,5 +1,7 @@
 #include "service/rpc/checks/visibility.h"
 
+#include "absl/base/attributes.h"
+
 namespace ttl {
 namespace {
 
@@ -15,9 +17,10 @@ bool EndsLater(const std::optional<int64_t>& default_ttl, const ItemTimes& track
 }
 
 // The state to judge; null if there is none. `tracked` may be an error only if the check carries
-// state. No copies: this is done for every key of every check.
-const ItemTimes* TimesToJudge(const std::optional<int64_t>& default_ttl,
-                              const std::optional<ItemTimes>& carried, const FoundTimes& tracked) {
+// state. No copies, and no calls: this is done for every key of every check.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline const ItemTimes* TimesToJudge(
+    const std::optional<int64_t>& default_ttl, const std::optional<ItemTimes>& carried,
+    const FoundTimes& tracked) {
   const ItemTimes* known = tracked.ok() && tracked->has_value() ? &**tracked : nullptr;
   if (!carried.has_value()) return known;
   if (known == nullptr || known->ts < carried->ts) return &*carried;
@@ -25,12 +28,27 @@ const ItemTimes* TimesToJudge(const std::optional<int64_t>& default_ttl,
   return EndsLater(default_ttl, *known, *carried) ? known : &*carried;
 }
 
-void AddJudgement(const std::optional<int64_t>& default_ttl, const ItemTimes* times, absl::Time now,
-                  CheckAnswers& answers) {
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline void AddJudgement(const std::optional<int64_t>& default_ttl,
+                                                      const ItemTimes* times, absl::Time now,
+                                                      CheckAnswers& answers) {
   if (times == nullptr) return answers.Add(v1::VISIBILITY_UNTRACKED, std::nullopt);
   const std::optional<int64_t> expire_time = ExpireTime(default_ttl, *times);
   answers.Add(IsExpiredAt(expire_time, now) ? v1::VISIBILITY_EXPIRED : v1::VISIBILITY_VISIBLE,
               expire_time);
+}
+
+// The same in a container with touches, which the carried state does not tell. The tracked item has
+// the last one, whatever version is tracked; if none is, a carried state yields no EXPIRED.
+ABSL_ATTRIBUTE_NOINLINE void AddJudgementWithTouches(const std::optional<int64_t>& default_ttl,
+                                                     std::optional<ItemTimes> carried,
+                                                     const FoundTimes& tracked, absl::Time now,
+                                                     CheckAnswers& answers) {
+  const bool is_tracked = tracked.ok() && tracked->has_value();
+  if (carried.has_value() && is_tracked) carried->touch_time = (*tracked)->touch_time;
+  const ItemTimes* times = TimesToJudge(default_ttl, carried, tracked);
+  const bool is_expired =
+      !is_tracked && times != nullptr && IsExpiredAt(ExpireTime(default_ttl, *times), now);
+  AddJudgement(default_ttl, is_expired ? nullptr : times, now, answers);
 }
 
 }  // namespace
@@ -54,6 +72,10 @@ absl::Status JudgeChecks(const Container& container, FindItemTimes find, const C
       continue;
     }
     if (!check.carried.has_value() && !tracked[i].ok()) return tracked[i].status();
+    if (container.has_touches) {
+      AddJudgementWithTouches(default_ttl, check.carried, tracked[i], times.judged_at, answers);
+      continue;
+    }
     AddJudgement(default_ttl, TimesToJudge(default_ttl, check.carried, tracked[i]), times.judged_at,
                  answers);
   }

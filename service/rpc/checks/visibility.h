@@ -38,7 +38,8 @@ struct CheckTimes {
 // tracked state the one with the later ts counts; at equal ts, the carried one. A check that
 // carries an impossible state is VISIBLE and is counted in `impossible`. Where `find` fails, the
 // carried state is judged alone; if there is none, the whole call fails with the error of `find`,
-// and `answers` is unspecified.
+// and `answers` is unspecified. In a container with touches, a carried state that would be EXPIRED
+// if it were judged alone is UNTRACKED.
 absl::Status JudgeChecks(const Container& container, FindItemTimes find, const CheckTimes& times,
                          absl::Span<const Check> checks, CheckAnswers& answers,
                          ImpossibleChecks& impossible);

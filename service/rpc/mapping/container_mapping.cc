@@ -170,6 +170,11 @@ const Field kFields[] = {
        to.requires_holds = from.requires_holds();
        return absl::OkStatus();
      }},
+    {"allow_touch",
+     [](const v1::Container& from, ContainerSettings& to) {
+       to.allow_touch = from.allow_touch();
+       return absl::OkStatus();
+     }},
     {"feed", ReadFeed},
     {"feed.max_age",
      [](const v1::Container& from, ContainerSettings& to) {
@@ -298,8 +303,10 @@ v1::Container ToProto(const Container& container, bool holds_in_doubt) {
   *proto.mutable_index_progress() = IndexProgressOf(container);
   proto.set_show_held(settings.show_held);
   proto.set_requires_holds(settings.requires_holds);
-  proto.set_has_holds(container.has_holds || holds_in_doubt);
+  proto.set_has_holds(container.has_holds || holds_in_doubt || container.feed.has_gates);
   if (settings.feed.has_value()) WriteFeed(*settings.feed, *proto.mutable_feed());
+  proto.set_allow_touch(settings.allow_touch);
+  proto.set_has_touches(container.has_touches);
   return proto;
 }
 
@@ -359,18 +366,19 @@ v1::PolicyPreview MakePreview(const TallyView& tally, const Policy& present,
 }
 
 std::string Describe(const ContainerSettings& settings) {
-  return absl::StrCat("{default_ttl=", OrAbsent(settings.policy.default_ttl), " indexing_mode=",
-                      v1::IndexingMode_Name(static_cast<v1::IndexingMode>(settings.indexing_mode)),
-                      " max_deletes_per_second=", OrAbsent(settings.max_deletes_per_second),
-                      " delay_seconds=", settings.policy.delay_seconds,
-                      " request_units_per_second=", OrAbsent(settings.request_units_per_second),
-                      " request_units_per_delete=", OrAbsent(settings.request_units_per_delete),
-                      " min_deletes_per_second=", settings.min_deletes_per_second,
-                      " brake=", Describe(settings.brake), " windows=",
-                      settings.windows.has_value() ? Describe(*settings.windows) : "absent",
-                      " show_held=", TrueOrFalse(settings.show_held),
-                      " requires_holds=", TrueOrFalse(settings.requires_holds),
-                      " feed=", Describe(settings.feed), "}");
+  return absl::StrCat(
+      "{default_ttl=", OrAbsent(settings.policy.default_ttl), " indexing_mode=",
+      v1::IndexingMode_Name(static_cast<v1::IndexingMode>(settings.indexing_mode)),
+      " max_deletes_per_second=", OrAbsent(settings.max_deletes_per_second),
+      " delay_seconds=", settings.policy.delay_seconds,
+      " request_units_per_second=", OrAbsent(settings.request_units_per_second),
+      " request_units_per_delete=", OrAbsent(settings.request_units_per_delete),
+      " min_deletes_per_second=", settings.min_deletes_per_second,
+      " brake=", Describe(settings.brake),
+      " windows=", settings.windows.has_value() ? Describe(*settings.windows) : "absent",
+      " show_held=", TrueOrFalse(settings.show_held),
+      " requires_holds=", TrueOrFalse(settings.requires_holds), " feed=", Describe(settings.feed),
+      " allow_touch=", TrueOrFalse(settings.allow_touch), "}");
 }
 
 std::string DescribePulledBrakes(const Container& container, absl::Time now) {

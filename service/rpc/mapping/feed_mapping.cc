@@ -27,6 +27,11 @@ std::string NameOf(EventKind kind) {
   return std::string(absl::StripPrefix(name, "EVENT_KIND_"));
 }
 
+std::string NamesOf(const std::vector<EventKind>& kinds) {
+  return absl::StrJoin(
+      kinds, ",", [](std::string* out, EventKind kind) { absl::StrAppend(out, NameOf(kind)); });
+}
+
 std::string AllNames() {
   std::vector<std::string> names;
   for (int kind = v1::EventKind_MIN + 1; kind <= v1::EventKind_MAX; ++kind) {
@@ -52,6 +57,54 @@ absl::StatusOr<std::vector<EventKind>> ReadKinds(absl::string_view field, const 
 // does.
 bool IsOfOneConnection(absl::string_view consumer) {
   return absl::StartsWith(consumer, "address:") && absl::StrContains(consumer, " from ");
+}
+
+absl::Status ReadConsumer(const v1::Subscription& from, Subscription& to) {
+  to.consumer = from.consumer();
+  if (to.consumer.empty()) return absl::OkStatus();
+  const std::string unmet = UnmetByName(to.consumer, kMaxConsumerBytes);
+  if (!unmet.empty()) {
+    return InvalidField("subscription.consumer",
+                        absl::StrCat("subscription.consumer is ", Quoted(to.consumer), " (",
+                                     to.consumer.size(), " bytes): ", unmet));
+  }
+  if (IsOfOneConnection(to.consumer)) {
+    return InvalidField("subscription.consumer",
+                        absl::StrCat("subscription.consumer is ", Quoted(to.consumer),
+                                     ": the port of a connection never comes again; give a name in "
+                                     "a client certificate, such as cn:shipping"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadGiveUpAfter(const v1::Subscription& from, Subscription& to) {
+  constexpr absl::string_view kField = "subscription.give_up_after";
+  if (!from.has_give_up_after()) return absl::OkStatus();
+  const int64_t seconds = from.give_up_after().seconds();
+  const int32_t nanos = from.give_up_after().nanos();
+  const std::string given = absl::StrCat(kField, " is ", seconds, " s and ", nanos, " ns: ");
+  if (!to.gate) {
+    return InvalidField(kField, absl::StrCat(given, "must be absent, since gate is not set"));
+  }
+  if (nanos != 0 || seconds < 1 || seconds > kMaxGiveUpAfterSeconds) {
+    return InvalidField(kField, absl::StrCat(given, "must be whole seconds, 1 to ",
+                                             kMaxGiveUpAfterSeconds, " s, or absent"));
+  }
+  to.give_up_after_seconds = seconds;
+  return absl::OkStatus();
+}
+
+// REQUIRES: the kinds are read.
+absl::Status ReadGate(const v1::Subscription& from, Subscription& to) {
+  to.gate = from.gate();
+  const bool reads_expired = to.kinds.empty() || std::find(to.kinds.begin(), to.kinds.end(),
+                                                           EventKind::kExpired) != to.kinds.end();
+  if (to.gate && !reads_expired) {
+    return InvalidField("subscription.kinds",
+                        absl::StrCat("subscription.kinds is ", NamesOf(to.kinds),
+                                     ": must be empty or contain EXPIRED, since gate is set"));
+  }
+  return ReadGiveUpAfter(from, to);
 }
 
 absl::Status ReadContainers(const v1::WatchedContainers& from, WatchRequest& to) {
@@ -87,6 +140,11 @@ absl::Status ReadSource(const v1::WatchEventsRequest& request, WatchRequest& to)
   return InvalidField("source", "source is absent: must be subscription or containers");
 }
 
+std::string DescribeGate(int64_t give_up_after_seconds) {
+  if (give_up_after_seconds == 0) return " gate=true give_up_after=never";
+  return absl::StrCat(" gate=true give_up_after=", give_up_after_seconds, "s");
+}
+
 }  // namespace
 
 absl::StatusOr<WatchRequest> ReadWatchRequest(const v1::WatchEventsRequest& request) {
@@ -103,21 +161,8 @@ absl::StatusOr<Subscription> ReadSubscription(const v1::CreateSubscriptionReques
   Subscription subscription;
   subscription.name = proto.name();
   TTL_ASSIGN_OR_RETURN(subscription.kinds, ReadKinds("subscription.kinds", proto.kinds()));
-  if (!proto.consumer().empty()) {
-    const std::string unmet = UnmetByName(proto.consumer(), kMaxConsumerBytes);
-    if (!unmet.empty()) {
-      return InvalidField("subscription.consumer",
-                          absl::StrCat("subscription.consumer is ", Quoted(proto.consumer()), " (",
-                                       proto.consumer().size(), " bytes): ", unmet));
-    }
-  }
-  if (IsOfOneConnection(proto.consumer())) {
-    return InvalidField("subscription.consumer",
-                        absl::StrCat("subscription.consumer is ", Quoted(proto.consumer()),
-                                     ": the port of a connection never comes again; give a name in "
-                                     "a client certificate, such as cn:shipping"));
-  }
-  subscription.consumer = proto.consumer();
+  TTL_RETURN_IF_ERROR(ReadConsumer(proto, subscription));
+  TTL_RETURN_IF_ERROR(ReadGate(proto, subscription));
   return subscription;
 }
 
@@ -148,15 +193,18 @@ v1::Event ToProto(const FeedEvent& event, absl::string_view container_id) {
   proto.set_new_ts(event.new_ts);
   if (event.default_ttl.has_value()) proto.set_default_ttl(*event.default_ttl);
   if (event.old_default_ttl.has_value()) proto.set_old_default_ttl(*event.old_default_ttl);
+  for (const std::string& name : event.given_up_subscriptions) {
+    proto.add_given_up_subscriptions(name);
+  }
   return proto;
 }
 
 std::string Describe(const Subscription& subscription) {
-  const std::string kinds =
-      absl::StrJoin(subscription.kinds, ",",
-                    [](std::string* out, EventKind kind) { absl::StrAppend(out, NameOf(kind)); });
+  const std::string kinds = NamesOf(subscription.kinds);
   return absl::StrCat("{kinds=", kinds.empty() ? "all" : kinds,
-                      " consumer=", Quoted(subscription.consumer, kMaxConsumerBytes), "}");
+                      " consumer=", Quoted(subscription.consumer, kMaxConsumerBytes),
+                      subscription.gate ? DescribeGate(subscription.give_up_after_seconds) : "",
+                      "}");
 }
 
 }  // namespace ttl

@@ -2,6 +2,7 @@
 #define TTL_SERVICE_RPC_MAPPING_FEED_MAPPING_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace ttl {
 
 inline constexpr size_t kMaxWatchedContainers = 100;
 inline constexpr size_t kMaxConsumerBytes = 512;
+inline constexpr int64_t kMaxGiveUpAfterSeconds = int64_t{366} * 86400;
 
 // What a stream watches.
 struct WatchRequest {
@@ -33,7 +35,7 @@ struct WatchRequest {
 };
 absl::StatusOr<WatchRequest> ReadWatchRequest(const v1::WatchEventsRequest& request);
 
-// The name, kinds and consumer of the subscription that a request asks for.
+// The name, kinds, consumer, gate and give_up_after of the subscription that a request asks for.
 absl::StatusOr<Subscription> ReadSubscription(const v1::CreateSubscriptionRequest& request);
 
 // OK if a subscription may have this name. `field` is the path of the name.
@@ -41,7 +43,8 @@ absl::Status ValidateSubscriptionName(absl::string_view field, absl::string_view
 
 v1::Event ToProto(const FeedEvent& event, absl::string_view container_id);
 
-// The subscription in one line, for the log: its kinds and its consumer.
+// The subscription in one line, for the log: its kinds, its consumer and, of a gate, how long items
+// wait for it.
 std::string Describe(const Subscription& subscription);
 
 }  // namespace ttl

@@ -38,6 +38,7 @@ v1::ItemView MakeItemView(const Container& container, const ItemKey& key,
     view.set_remaining_seconds(RemainingSeconds(*expiry.time, expiry.effective_ttl, now));
   }
   view.set_expired(IsExpiredAt(expiry.time, now));
+  if (version.times.touch_time != 0) view.set_touch_time(version.times.touch_time);
   return view;
 }
 

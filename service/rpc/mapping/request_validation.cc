@@ -99,6 +99,16 @@ absl::StatusOr<ItemRemoval> ReadRemoval(const MessagePath& path, const v1::ItemD
   return removal;
 }
 
+absl::StatusOr<int64_t> ReadUnlessTouchedWithin(const google::protobuf::Duration& within) {
+  const bool is_legal =
+      within.nanos() == 0 && within.seconds() >= 0 && within.seconds() <= kMaxUnlessTouchedWithin;
+  if (is_legal) return within.seconds();
+  return InvalidField(
+      "unless_touched_within",
+      absl::StrCat("unless_touched_within is ", within.seconds(), " s and ", within.nanos(),
+                   " ns: must be whole seconds, 0 to ", kMaxUnlessTouchedWithin, " s"));
+}
+
 template <typename Request>
 absl::StatusOr<PauseTarget> ReadTarget(const Request& request) {
   switch (request.target_case()) {
@@ -139,6 +149,20 @@ absl::StatusOr<std::vector<ItemRemoval>> ReadRemovals(const v1::UntrackItemsRequ
     removals.push_back(std::move(removal));
   }
   return removals;
+}
+
+absl::StatusOr<TouchRequest> ReadTouches(const v1::TouchItemsRequest& request) {
+  TTL_RETURN_IF_ERROR(ValidateCount("keys", request.keys_size(), kMaxTouchesPerCall));
+  TouchRequest touches;
+  TTL_ASSIGN_OR_RETURN(touches.unless_touched_within,
+                       ReadUnlessTouchedWithin(request.unless_touched_within()));
+  touches.keys.reserve(request.keys_size());
+  for (int i = 0; i < request.keys_size(); ++i) {
+    const v1::ItemKey& key = request.keys(i);
+    TTL_RETURN_IF_ERROR(ValidateKey({"keys", i}, key.partition_key(), key.id()));
+    touches.keys.push_back({key.partition_key(), key.id()});
+  }
+  return touches;
 }
 
 absl::Status ValidateChecks(const CheckRequest& request) {

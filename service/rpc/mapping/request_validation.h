@@ -16,6 +16,7 @@
 #include "service/core/item.h"
 #include "service/rpc/checks/check_request.h"
 #include "service/storage/items.h"
+#include "service/storage/touches.h"
 #include "ttl/v1/expiry_service.pb.h"
 #include "ttl/v1/item_service.pb.h"
 
@@ -25,6 +26,8 @@
 namespace ttl {
 
 inline constexpr int kMaxReportsPerCall = 1000;
+inline constexpr int kMaxTouchesPerCall = 1000;
+inline constexpr int64_t kMaxUnlessTouchedWithin = int64_t{366} * 86400;  // seconds
 
 // The reports or removals of a call, in order. An error in one refuses all. With IllegalTtl::kKept
 // an illegal ttl is no error. `now` bounds ts.
@@ -33,6 +36,9 @@ absl::StatusOr<std::vector<ItemReport>> ReadReports(const v1::TrackItemsRequest&
                                                     IllegalTtl illegal = IllegalTtl::kRefused);
 absl::StatusOr<std::vector<ItemRemoval>> ReadRemovals(const v1::UntrackItemsRequest& request,
                                                       absl::Time now);
+
+// The keys of a call, and how long ago their countdown must have started.
+absl::StatusOr<TouchRequest> ReadTouches(const v1::TouchItemsRequest& request);
 
 // Validates the number of checks and the lengths of keys. Carried states are not validated: a check
 // never refuses them.

@@ -138,28 +138,28 @@ void ContainerService::Update(const std::string& author, const v1::UpdateContain
   if (request.validate_only()) return done(Preview(request, response));
   absl::StatusOr<ContainerUpdate> update = ReadUpdate(request);
   if (!update.ok()) return done(update.status());
-  auto old_settings = std::make_shared<ContainerSettings>();
+  auto old = std::make_shared<Container>();
   const JudgingTime time = clock_.Read();
   const absl::Time now = time.now;
   containers_.Update(
       request.container().id(),
-      [update = *std::move(update), old_settings](const Container& present) {
-        *old_settings = present.settings;
+      [update = *std::move(update), old](const Container& present) {
+        *old = present;
         return ApplyUpdate(update, present);
       },
       // The grace must last by whichever clock turns out to be right.
       now, options_.policy_grace + (time.latest - now), request.force(),
-      [this, &response, old_settings, now, author, force = request.force(),
+      [this, &response, old, now, author, force = request.force(),
        subscriptions = CountSubscriptions(request.container().id()),
        done = std::move(done)](absl::StatusOr<ContainerPtr> updated) mutable {
         if (updated.ok()) {
           spdlog::info("container updated: container={} old={} new={} brakes_pulled={}",
-                       Quoted((*updated)->id, kMaxContainerIdBytes), Describe(*old_settings),
+                       Quoted((*updated)->id, kMaxContainerIdBytes), Describe(old->settings),
                        Describe((*updated)->settings), DescribePulledBrakes(**updated, now));
-          if (force && TakesIndexAway(*old_settings, (*updated)->settings)) {
+          if (force && TakesIndexAway(old->settings, (*updated)->settings)) {
             LogForce(**updated, "holds", holds_.Counts((*updated)->number).holds, author);
           }
-          if (force && DropsFeed(*old_settings, (*updated)->settings)) {
+          if (force && BreaksSubscriptions(*old, (*updated)->settings)) {
             LogForce(**updated, "subscriptions", subscriptions, author);
           }
           *response.mutable_container() = View(**updated);
@@ -178,7 +178,7 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
   if (!request.force() && TakesIndexAway(present->settings, settings)) {
     TTL_RETURN_IF_ERROR(CheckNoHoldStands(*present, holds_.Counts(present->number).holds));
   }
-  if (!request.force() && DropsFeed(present->settings, settings)) {
+  if (!request.force() && BreaksSubscriptions(*present, settings)) {
     TTL_RETURN_IF_ERROR(CheckNoSubscriptionStands(*present, CountSubscriptions(present->id)));
   }
   *response.mutable_preview() = MakePreview(tallies_.View(present->number),

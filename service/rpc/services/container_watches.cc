@@ -121,6 +121,7 @@ void ContainerWatches::Stream::OnOpen(grpc::ByteBuffer& bytes) {
   heartbeat_ = *heartbeat;
   if (Knows(request, v1::JUDGING_RULE_EXPIRE_AT)) position_.TellExpireAt();
   if (Knows(request, v1::JUDGING_RULE_SHOW_HELD)) position_.TellShowHeld();
+  if (Knows(request, v1::JUDGING_RULE_TOUCH)) position_.TellTouch();
   const absl::Status added = owner_.Add(std::static_pointer_cast<Stream>(shared_from_this()));
   if (!added.ok()) return End(added);
   SendDue();

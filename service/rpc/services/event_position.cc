@@ -43,6 +43,7 @@ absl::Status EventPosition::Begin() {
   TTL_ASSIGN_OR_RETURN(const SubscriptionView found,
                        FindSubscription(parts_.feed, container(), subscription()));
   subscribed_ = found.subscription.create_time;
+  is_gate_ = found.subscription.gate;
   request_.kinds = found.subscription.kinds;
   sequence_ = found.subscription.acknowledged_sequence;
   return absl::OkStatus();
@@ -107,13 +108,30 @@ absl::StatusOr<EventPosition::Found> EventPosition::Next(v1::WatchEventsResponse
   Progress progress = ReadProgress();
   const absl::StatusOr<FeedPage> page =
       parts_.feed.Read({.containers = containers_, .after = sequence_, .kinds = request_.kinds});
-  if (absl::IsOutOfRange(page.status())) return EventsDropped();
+  if (absl::IsOutOfRange(page.status())) {
+    return is_gate_ ? PassDropped(message) : EventsDropped();
+  }
   TTL_RETURN_IF_ERROR(page.status());
   sequence_ = page->reached;
   KeepProgress(std::move(progress), !page->more);
   message.Clear();
   AddEvents(*page, message);
   if (page->entries.empty()) return page->more ? Found::kMore : Found::kNothing;
+  Stamp(message);
+  return Found::kEvents;
+}
+
+absl::StatusOr<EventPosition::Found> EventPosition::PassDropped(v1::WatchEventsResponse& message) {
+  const uint64_t dropped = parts_.feed.Figures(*containers_[0]).dropped_sequence;
+  if (dropped <= sequence_) return EventsDropped();
+  sequence_ = dropped;
+  FeedEvent resync;
+  resync.kind = EventKind::kResync;
+  resync.sequence = dropped;
+  FeedPage page;
+  page.entries.push_back({containers_[0], std::move(resync)});
+  message.Clear();
+  AddEvents(page, message);
   Stamp(message);
   return Found::kEvents;
 }

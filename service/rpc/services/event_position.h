@@ -50,7 +50,9 @@ class EventPosition {
     kMore,     // of those examined, none is of a kind that is read; go on
   };
   // Makes `message` the next events. Reads a bounded number of them from disk. An error ends the
-  // stream: those of Open(), and OUT_OF_RANGE if events were dropped that come next.
+  // stream: those of Open(), and OUT_OF_RANGE if events were dropped that come next. A gated
+  // subscription gets a RESYNC in place of those, since the items that it has not acknowledged are
+  // announced again.
   absl::StatusOr<Found> Next(v1::WatchEventsResponse& message);
 
   // Makes `message` a heartbeat. REQUIRES: Next() has just returned kNothing or kMore.
@@ -89,6 +91,8 @@ class EventPosition {
   // The subscription; NOT_FOUND also if it is another one of the same name.
   absl::StatusOr<SubscriptionView> FindSubscriptionAgain() const;
   absl::Status EventsDropped() const;
+  // Makes `message` a RESYNC in place of the events that a gated subscription has lost.
+  absl::StatusOr<Found> PassDropped(v1::WatchEventsResponse& message);
   Progress ReadProgress() const;
   void KeepProgress(Progress progress, bool at_end);
   void AddEvents(const FeedPage& page, v1::WatchEventsResponse& message);
@@ -99,6 +103,7 @@ class EventPosition {
   WatchRequest request_;
   uint64_t feed_ = 0;      // number of the feed of the first container
   absl::Time subscribed_;  // create_time of the subscription
+  bool is_gate_ = false;
   std::vector<ContainerPtr> containers_;
   std::vector<uint64_t> epochs_;  // of their logs
   uint64_t containers_hash_ = 0;

@@ -55,7 +55,9 @@ class EventStreams::Stream final : public AsyncWriteStream {
 
   void OnOpen(grpc::ByteBuffer& request) override;
   absl::Status Open(grpc::ByteBuffer& request);
-  void OnEnded() override;
+  void OnStalled() override { LeavePlace(); }
+  void OnEnded() override { LeavePlace(); }
+  void LeavePlace();
   bool MakeNext(grpc::ByteBuffer& message) override;
 
   void Send(const v1::WatchEventsResponse& message);
@@ -105,7 +107,8 @@ class EventStreams::Method final : public QueuedMethod {
   const MethodGate gate_;
 };
 
-EventStreams::Stream::Stream(Method& method) : method_(method), owner_(method.owner()) {}
+EventStreams::Stream::Stream(Method& method)
+    : AsyncWriteStream(method.owner().stall_limit_), method_(method), owner_(method.owner()) {}
 
 void EventStreams::Stream::OnOpen(grpc::ByteBuffer& bytes) {
   method_.Accept();
@@ -126,8 +129,11 @@ absl::Status EventStreams::Stream::Open(grpc::ByteBuffer& bytes) {
   return owner_.Add(std::static_pointer_cast<Stream>(shared_from_this()));
 }
 
-void EventStreams::Stream::OnEnded() {
-  if (is_counted_) owner_.parts_.sent.Close(position_->feed(), position_->subscription());
+// Others may have its place at once, even if its client never reads that it has ended.
+void EventStreams::Stream::LeavePlace() {
+  if (std::exchange(is_counted_, false)) {
+    owner_.parts_.sent.Close(position_->feed(), position_->subscription());
+  }
   owner_.Remove(*this);
 }
 
@@ -182,8 +188,12 @@ void EventStreams::Stream::AcknowledgePassed() {
                            *passed, [](const absl::StatusOr<uint64_t>& /*acknowledged*/) {});
 }
 
-EventStreams::EventStreams(Feed& feed, const EventPosition::Parts& parts)
-    : feed_(feed), parts_(parts), loop_(signal_, [this] { return SendAllDue(); }) {
+EventStreams::EventStreams(Feed& feed, const EventPosition::Parts& parts,
+                           absl::Duration stall_limit)
+    : feed_(feed),
+      parts_(parts),
+      stall_limit_(stall_limit),
+      loop_(signal_, [this] { return SendAllDue(); }) {
   feed_.AddListener(signal_);
 }
 

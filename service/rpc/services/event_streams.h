@@ -21,13 +21,14 @@ namespace ttl {
 // The open streams of WatchEvents. Its thread reads the log and sends on all of them, so that a
 // commit only has to wake it and no call thread reads events. Each stream has at most one message
 // in flight, and the next one is read after that was sent: a slow client costs the memory of one
-// message and delays nobody. Thread-safe; never blocks a caller.
+// message and delays nobody, and one that does not read loses its place (AsyncWriteStream).
+// Thread-safe; never blocks a caller.
 class EventStreams {
  public:
   static constexpr size_t kMaxStreams = 100;
 
   // `feed` is that of `parts`, for acknowledgements. All must outlive this.
-  EventStreams(Feed& feed, const EventPosition::Parts& parts);
+  EventStreams(Feed& feed, const EventPosition::Parts& parts, absl::Duration stall_limit);
   // REQUIRES: the server's Shutdown() has returned, so that no stream is open.
   ~EventStreams();
   EventStreams(const EventStreams&) = delete;
@@ -52,6 +53,7 @@ class EventStreams {
 
   Feed& feed_;
   const EventPosition::Parts parts_;
+  const absl::Duration stall_limit_;
   WakeSignal signal_;
   v1::WatchEventsResponse response_;  // the one that is being made, on the thread of this
   mutable Mutex mutex_;

@@ -106,6 +106,15 @@ void AddInDoubt(std::vector<DeleteHold>& holds) {
   if (!HasHold(holds, DeleteHold::kHoldsInDoubt)) holds.push_back(DeleteHold::kHoldsInDoubt);
 }
 
+// The gates that the expired item waits for.
+GateWait GatesOf(const Feed& feed, const Container& container, const TrackedItem& item) {
+  if (!container.feed.is_on()) return {};
+  const bool is_told = container.feed.IsAnnounced(item.expired_sequence) &&
+                       item.expired_sequence > feed.Gates(container).again_up_to;
+  const uint64_t sequence = is_told ? item.expired_sequence : 0;
+  return {.subscriptions = feed.WaitingFor(container, sequence), .sequence = sequence};
+}
+
 // The rates of deletes until the last of `times`. Empty if the container has no windows, or if
 // nothing is deleted until something changes.
 std::vector<RateStep> UpcomingRates(const Container& container, const ExpiryView::Freedom& freedom,
@@ -227,15 +236,18 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   const absl::StatusOr<std::vector<HoldPtr>> item_holds =
       parts_.storage.holds().Covering(container->number, key, kMaxShownHolds);
   if (!item_holds.ok()) AddInDoubt(freedom.holds);
-  const DeleteExplanation explanation = ExplainDelete(*container, *item, freedom.holds, now,
-                                                      item_holds.value_or(std::vector<HoldPtr>()));
   *response.mutable_item() = MakeItemView(*container, key, item->version, now);
+  GateWait gates;
+  if (response.item().expired()) gates = GatesOf(parts_.storage.feed(), *container, *item);
+  const DeleteExplanation explanation = ExplainDelete(
+      *container, *item, freedom.holds, now, item_holds.value_or(std::vector<HoldPtr>()), gates);
   *response.mutable_judged_at() = ToProto(now);
   if (explanation.due_time.has_value()) response.set_due_time(*explanation.due_time);
   AddHolds(explanation.holds, *response.mutable_holds());
   response.set_attempts(item->attempts);
   const bool is_told = container->feed.IsAnnounced(item->expired_sequence);
   if (is_told) response.set_expired_sequence(item->expired_sequence);
+  for (const std::string& name : gates.subscriptions) response.add_waiting_for(name);
   response.set_last_error(item->last_error);
   response.set_explanation(explanation.sentence);
   const std::optional<absl::Time> next_start = freedom.windows.next_start;
@@ -519,7 +531,7 @@ ExpiryService::BacklogView ExpiryService::BacklogAt(const Snapshot& snapshot,
   if (counted.ok() && (max_counted == kMaxBacklog || !counted->is_lower_bound)) {
     return {*counted, ""};
   }
-  const int64_t set_aside = parts_.storage.holds().Counts(container.number).items_set_aside;
+  const int64_t set_aside = SetAsideItems(parts_.storage, container);
   BacklogView view = {SureBacklog(due, MayWait(container, tally.adopted, now) + set_aside),
                       std::string(counted.status().message())};
   if (counted.ok()) view.known.count = std::max(view.known.count, counted->count);

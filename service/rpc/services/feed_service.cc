@@ -67,11 +67,13 @@ absl::Status CheckIsOf(const SubscriptionPosition& position,
 FeedService::FeedService(const Parts& parts)
     : parts_(parts),
       view_({.feed = parts.feed, .progress = parts.progress, .sent = parts.sent}),
-      streams_(parts.feed, {.containers = parts.containers,
-                            .feed = parts.feed,
-                            .progress = parts.progress,
-                            .clock = parts.clock,
-                            .sent = parts.sent}) {}
+      streams_(parts.feed,
+               {.containers = parts.containers,
+                .feed = parts.feed,
+                .progress = parts.progress,
+                .clock = parts.clock,
+                .sent = parts.sent},
+               parts.stall_limit) {}
 
 const google::protobuf::ServiceDescriptor& FeedService::descriptor() const {
   return *v1::WatchEventsRequest::descriptor()->file()->service(0);
@@ -98,8 +100,8 @@ void FeedService::Create(const std::string& author, const v1::CreateSubscription
                             const absl::StatusOr<SubscriptionView>& created) mutable {
                           if (created.ok()) {
                             LogSubscription("created", *created, author);
-                            // It begins behind the last event, so that nothing is read from disk
-                            // here.
+                            // It begins behind the last event or before the first one, so that
+                            // nothing is read from disk here.
                             *response.mutable_subscription() = view_.ToProto(*container, *created);
                           }
                           done(created.status());
@@ -189,7 +191,10 @@ absl::Status FeedService::MayAcknowledge(const std::string& caller,
   }
   if (request.sequence() <= subscription.acknowledged_sequence) return absl::OkStatus();
   uint64_t most = parts_.sent.SentThrough(found.container->feed.number, subscription.name);
-  if (found.view.has_lost_events) most = std::max(most, found.view.last_sequence);
+  // A gate gets a RESYNC for what it has lost, and must not pass events that it has not seen.
+  if (found.view.has_lost_events && !subscription.gate) {
+    most = std::max(most, found.view.last_sequence);
+  }
   if (request.sequence() <= most) return absl::OkStatus();
   return NotSentYet(request.sequence(), subscription, most);
 }

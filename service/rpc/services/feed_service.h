@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "service/base/done.h"
 #include "service/core/container.h"
 #include "service/core/guarded_clock.h"
@@ -15,6 +16,7 @@
 #include "service/rpc/status/sent_marks.h"
 #include "service/storage/containers.h"
 #include "service/storage/feed.h"
+#include "service/transport/calls/async_write_stream.h"
 #include "service/transport/calls/rpc_service.h"
 #include "ttl/v1/feed_service.pb.h"
 
@@ -31,6 +33,8 @@ class FeedService final : public RpcService {
     const GuardedClock& clock;
     const FeedProgress& progress;
     SentMarks& sent;
+    // How long a stream may wait for a client that does not read.
+    absl::Duration stall_limit = AsyncWriteStream::kStallLimit;
   };
 
   explicit FeedService(const Parts& parts);

@@ -64,6 +64,14 @@ Done<std::vector<Outcome>> FillResults(Response& response, DoneStatus done) {
       };
 }
 
+void FillTouched(const TouchedItems& touched, v1::TouchItemsResponse& response) {
+  response.set_touch_time(touched.touch_time);
+  for (const TouchedItem& item : touched.items) {
+    response.add_results(static_cast<v1::TouchResult>(item.outcome));
+    response.add_expire_times(item.expire_time.value_or(0));
+  }
+}
+
 absl::StatusOr<ItemFilter> ReadItemFilter(const v1::ListItemsRequest& request) {
   ItemFilter filter = {.shown = ShownBy(request)};
   if (request.has_expire_time_from()) filter.expire_time_from = request.expire_time_from();
@@ -102,11 +110,12 @@ int64_t CountIllegalTtls(const std::vector<ItemReport>& reports) {
 
 }  // namespace
 
-ItemCalls::ItemCalls(const Containers& containers, Items& items, const Holds& holds,
-                     const GuardedClock& clock, const StoreTrust& store, CheckCounters& counters,
-                     absl::Duration adoption_grace)
+ItemCalls::ItemCalls(const Containers& containers, Items& items, Touches& touches,
+                     const Holds& holds, const GuardedClock& clock, const StoreTrust& store,
+                     CheckCounters& counters, absl::Duration adoption_grace)
     : containers_(containers),
       items_(items),
+      touches_(touches),
       holds_(holds),
       clock_(clock),
       store_(store),
@@ -116,6 +125,16 @@ ItemCalls::ItemCalls(const Containers& containers, Items& items, const Holds& ho
 std::string ItemCalls::Doubt() const {
   if (items_.trust().in_doubt()) return items_.trust().doubt();
   return store_.is_unconfirmed() ? "the primary store has to be confirmed" : "";
+}
+
+absl::StatusOr<JudgingTime> ItemCalls::TimeForTouches() const {
+  const JudgingTime time = clock_.Read();
+  const std::string why = time.deletes_allowed ? Doubt() : "the clock is suspect";
+  if (why.empty()) return time;
+  return MakeError(Reason::kTouchUnavailable,
+                   absl::StrCat("items cannot be touched, because it is not known which of them "
+                                "are expired: ",
+                                why));
 }
 
 v1::Visibility ItemCalls::VisibilityOf(const Container& container, const ItemKey& key,
@@ -223,6 +242,20 @@ void ItemCalls::Untrack(const v1::UntrackItemsRequest& request, v1::UntrackItems
   if (!container.ok()) return done(container.status());
   items_.Untrack((*container)->number, *std::move(removals),
                  FillResults<UntrackOutcome>(response, std::move(done)));
+}
+
+void ItemCalls::Touch(const v1::TouchItemsRequest& request, v1::TouchItemsResponse& response,
+                      DoneStatus done) {
+  absl::StatusOr<TouchRequest> touches = ReadTouches(request);
+  if (!touches.ok()) return done(touches.status());
+  const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request.container());
+  if (!container.ok()) return done(container.status());
+  touches_.Touch(
+      (*container)->number, *std::move(touches), [this] { return TimeForTouches(); },
+      [&response, done = std::move(done)](const absl::StatusOr<TouchedItems>& touched) mutable {
+        if (touched.ok()) FillTouched(*touched, response);
+        done(touched.status());
+      });
 }
 
 }  // namespace ttl

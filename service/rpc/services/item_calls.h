@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "service/base/done.h"
 #include "service/core/guarded_clock.h"
@@ -15,6 +16,7 @@
 #include "service/storage/containers.h"
 #include "service/storage/holds.h"
 #include "service/storage/items.h"
+#include "service/storage/touches.h"
 #include "ttl/v1/item_service.pb.h"
 
 namespace ttl {
@@ -26,7 +28,7 @@ class ItemCalls {
  public:
   // All arguments must outlive this. `adoption_grace`: how long an item that is already due when it
   // is adopted waits before it is deleted.
-  ItemCalls(const Containers& containers, Items& items, const Holds& holds,
+  ItemCalls(const Containers& containers, Items& items, Touches& touches, const Holds& holds,
             const GuardedClock& clock, const StoreTrust& store, CheckCounters& counters,
             absl::Duration adoption_grace);
 
@@ -45,16 +47,21 @@ class ItemCalls {
              DoneStatus done);
   void Untrack(const v1::UntrackItemsRequest& request, v1::UntrackItemsResponse& response,
                DoneStatus done);
+  void Touch(const v1::TouchItemsRequest& request, v1::TouchItemsResponse& response,
+             DoneStatus done);
 
  private:
   // Why the tracked data may be incomplete, or not of the connected store; empty if neither.
   std::string Doubt() const;
+  // The time to judge touches by now; UNAVAILABLE while items cannot be judged.
+  absl::StatusOr<JudgingTime> TimeForTouches() const;
   // How a reader sees `item`, which is UNTRACKED also if it is not known whether a hold shows it.
   v1::Visibility VisibilityOf(const Container& container, const ItemKey& key,
                               const TrackedItem& item, absl::Time now) const;
 
   const Containers& containers_;
   Items& items_;
+  Touches& touches_;
   const Holds& holds_;
   const GuardedClock& clock_;
   const StoreTrust& store_;

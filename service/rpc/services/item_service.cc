@@ -165,6 +165,7 @@ void ItemService::AddMethods(MethodTable& table) {
   table.AddQuick("TrackItems", calls_, &ItemCalls::Track, MethodTable::kManyWaitingCalls);
   table.AddStream("StreamTrackItems", *this, &ItemService::TrackStreamed);
   table.AddQuick("UntrackItems", calls_, &ItemCalls::Untrack);
+  table.AddQuick("TouchItems", calls_, &ItemCalls::Touch, MethodTable::kManyWaitingCalls);
   table.AddQuick("GetItem", calls_, &ItemCalls::Get);
   table.Add("ListItems", calls_, &ItemCalls::List);
 }

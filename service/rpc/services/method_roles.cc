@@ -27,6 +27,7 @@ const Table& Methods() {
       {"ItemService/TrackItems", kStore},
       {"ItemService/StreamTrackItems", kStore},
       {"ItemService/UntrackItems", kStore},
+      {"ItemService/TouchItems", kStore},
       {"ItemService/GetItem", kReader},
       {"ItemService/ListItems", kReader},
 

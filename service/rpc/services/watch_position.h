@@ -33,6 +33,9 @@ class WatchPosition {
   // that does not know it would hide items that a hold keeps visible.
   void TellShowHeld() { tells_show_held_ = true; }
 
+  // The same for touches: without this a container whose items may have been touched is left out.
+  void TellTouch() { tells_touch_ = true; }
+
   // Makes `message` the next part of a snapshot, at the start, or the next changes. Returns false
   // if there is nothing new.
   bool NextNews(v1::WatchContainersResponse& message);
@@ -43,7 +46,8 @@ class WatchPosition {
  private:
   bool MayTell(const Container& container) const {
     return (tells_expire_at_ || !container.has_expire_at) &&
-           (tells_show_held_ || !container.settings.show_held);
+           (tells_show_held_ || !container.settings.show_held) &&
+           (tells_touch_ || !container.has_touches);
   }
   void Tell(const Container& container, v1::WatchContainersResponse& message) const;
   void BeginSnapshot();
@@ -56,6 +60,7 @@ class WatchPosition {
   const GuardedClock& clock_;
   bool tells_expire_at_ = false;
   bool tells_show_held_ = false;
+  bool tells_touch_ = false;
   // All changes up to this revision were sent, or are part of the present snapshot. Absent: none.
   std::optional<uint64_t> revision_;
   // The last container id sent of the present snapshot. Absent: no snapshot is being sent.

@@ -9,6 +9,7 @@
 #include "service/base/time_text.h"
 #include "service/core/adoption.h"
 #include "service/core/due_rules.h"
+#include "service/core/feed/subscription.h"
 #include "service/core/ttl_rules.h"
 
 namespace ttl {
@@ -105,6 +106,8 @@ absl::string_view Describe(DeleteHold hold) {
       return "holds are not known to be complete, or cannot be read";
     case DeleteHold::kWindow:
       return "the windows of the container allow no deletes now";
+    case DeleteHold::kGate:
+      return "some items wait until gated subscriptions have acknowledged their expiry";
   }
   return "of an unknown reason";
 }
@@ -140,10 +143,17 @@ std::string Describe(const Expiry& expiry) {
   return "nothing";
 }
 
-std::string LiveSentence(const Expiry& expiry, absl::Time now) {
+// From when on the ttl counts, if that is not `_ts`.
+std::string SinceTouch(const Expiry& expiry, const ItemTimes& times) {
+  if (!expiry.effective_ttl.has_value() || times.base() == times.ts) return "";
+  return absl::StrCat(" since it was touched at ", FormatSeconds(times.touch_time));
+}
+
+std::string LiveSentence(const Expiry& expiry, const ItemTimes& times, absl::Time now) {
   return absl::StrCat("The item is live and expires in ",
                       RemainingSeconds(*expiry.time, expiry.effective_ttl, now), " s, at ",
-                      FormatSeconds(*expiry.time), ", by ", Describe(expiry), ".");
+                      FormatSeconds(*expiry.time), ", by ", Describe(expiry),
+                      SinceTouch(expiry, times), ".");
 }
 
 std::string StateUnknownSentence(const TrackedItem& item) {
@@ -205,17 +215,57 @@ std::string DescribeItemHolds(const std::vector<HoldPtr>& holds) {
   return absl::StrCat("holds ", names, named < holds.size() ? " and others" : "", " cover it");
 }
 
-// Why an item that is due is not deleted yet; its own holds are named instead of kHeld.
-std::string DescribeAll(std::vector<DeleteHold> holds, const std::vector<HoldPtr>& item_holds) {
-  if (item_holds.empty()) return DescribeHolds(holds);
-  std::erase(holds, DeleteHold::kHeld);
-  return absl::StrCat(DescribeItemHolds(item_holds), holds.empty() ? "" : "; ",
-                      DescribeHolds(holds));
+// 'subscription "archive"', or the first of several.
+std::string NameGates(const std::vector<std::string>& names) {
+  constexpr size_t kMaxNamed = 3;
+  const size_t named = std::min(names.size(), kMaxNamed);
+  const std::string quoted = absl::StrJoin(
+      names.begin(), names.begin() + named, ", ", [](std::string* out, const std::string& name) {
+        absl::StrAppend(out, Quoted(name, kMaxSubscriptionNameBytes));
+      });
+  return absl::StrCat(names.size() == 1 ? "subscription " : "subscriptions ", quoted,
+                      named < names.size() ? " and others" : "");
+}
+
+std::string DescribeEvent(uint64_t sequence) {
+  if (sequence == 0) return "its EXPIRED, which is not logged yet";
+  return absl::StrCat("event ", sequence);
+}
+
+std::string DescribeWait(const GateWait& gates) {
+  return absl::StrCat("it waits for ", NameGates(gates.subscriptions), " to acknowledge ",
+                      DescribeEvent(gates.sequence));
+}
+
+// What else must have happened before an item that is not due yet is deleted.
+std::string DescribeCondition(const GateWait& gates) {
+  if (gates.subscriptions.empty()) return "";
+  return absl::StrCat(" and ", NameGates(gates.subscriptions),
+                      gates.subscriptions.size() == 1 ? " has" : " have", " acknowledged ",
+                      DescribeEvent(gates.sequence));
+}
+
+// Why an item that is due is not deleted yet; its own holds and gates are named instead of kHeld
+// and kGate.
+std::string DescribeAll(std::vector<DeleteHold> holds, const std::vector<HoldPtr>& item_holds,
+                        const GateWait& gates) {
+  std::vector<std::string> reasons;
+  if (!item_holds.empty()) {
+    std::erase(holds, DeleteHold::kHeld);
+    reasons.push_back(DescribeItemHolds(item_holds));
+  }
+  if (!gates.subscriptions.empty()) {
+    std::erase(holds, DeleteHold::kGate);
+    reasons.push_back(DescribeWait(gates));
+  }
+  if (!holds.empty()) reasons.push_back(DescribeHolds(holds));
+  return absl::StrJoin(reasons, "; ");
 }
 
 std::string ExpiredSentence(const Container& container, const TrackedItem& item,
                             int64_t expire_time, const DeleteExplanation& explanation,
-                            const std::vector<HoldPtr>& item_holds, absl::Time now) {
+                            const std::vector<HoldPtr>& item_holds, const GateWait& gates,
+                            absl::Time now) {
   const bool is_shown = container.settings.show_held && !item_holds.empty();
   const std::string expired =
       absl::StrCat("The item expired at ", FormatSeconds(expire_time),
@@ -225,6 +275,7 @@ std::string ExpiredSentence(const Container& container, const TrackedItem& item,
     return absl::StrCat(
         expired, "; it ", item_holds.empty() ? "will" : "would", " be deleted from ",
         FormatSeconds(due_time), " on, when ", WaitReason(container, item, due_time, now),
+        DescribeCondition(gates),
         item_holds.empty() ? "" : absl::StrCat(", but ", DescribeItemHolds(item_holds)), ".");
   }
   if (explanation.holds.empty() && container.feed.is_on() &&
@@ -233,18 +284,18 @@ std::string ExpiredSentence(const Container& container, const TrackedItem& item,
   }
   if (explanation.holds.empty()) return absl::StrCat(expired, "; its delete is next in line.");
   return absl::StrCat(expired, "; it is not deleted yet because ",
-                      DescribeAll(explanation.holds, item_holds), ".");
+                      DescribeAll(explanation.holds, item_holds, gates), ".");
 }
 
 std::string Sentence(const Container& container, const TrackedItem& item,
                      const DeleteExplanation& explanation, const std::vector<HoldPtr>& item_holds,
-                     absl::Time now) {
+                     const GateWait& gates, absl::Time now) {
   if (item.state_unknown) return StateUnknownSentence(item);
   const ItemTimes& times = item.version.times;
   const Expiry expiry = ComputeExpiry(container.settings.policy.default_ttl, times);
   if (!expiry.time.has_value()) return NeverExpiresSentence(container, times);
-  if (!IsExpiredAt(expiry.time, now)) return LiveSentence(expiry, now);
-  return ExpiredSentence(container, item, *expiry.time, explanation, item_holds, now);
+  if (!IsExpiredAt(expiry.time, now)) return LiveSentence(expiry, times, now);
+  return ExpiredSentence(container, item, *expiry.time, explanation, item_holds, gates, now);
 }
 
 }  // namespace
@@ -264,17 +315,18 @@ std::optional<int64_t> ExpectedDueTime(const Container& container, const Tracked
 
 DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& item,
                                 const std::vector<DeleteHold>& container_holds, absl::Time now,
-                                const std::vector<HoldPtr>& item_holds) {
+                                const std::vector<HoldPtr>& item_holds, const GateWait& gates) {
   DeleteExplanation explanation;
   explanation.due_time = ExpectedDueTime(container, item, now);
   const bool is_due =
       explanation.due_time.has_value() && *explanation.due_time <= absl::ToUnixSeconds(now);
   if (is_due) {
     explanation.holds = container_holds;
-    // An item that is due is past its own grace, brake and retry delay.
-    std::erase(explanation.holds, DeleteHold::kGrace);
-    std::erase(explanation.holds, DeleteHold::kBrake);
-    std::erase(explanation.holds, DeleteHold::kRetry);
+    // An item that is due is past its own grace, brake and retry delay, and gates are its own.
+    for (const DeleteHold hold :
+         {DeleteHold::kGrace, DeleteHold::kBrake, DeleteHold::kRetry, DeleteHold::kGate}) {
+      std::erase(explanation.holds, hold);
+    }
   } else if (explanation.due_time.has_value() && item.retry_time == explanation.due_time) {
     explanation.holds = {DeleteHold::kRetry};
     // That it waits for another try is then only how the sweeper holds it.
@@ -285,7 +337,8 @@ DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& i
   if (is_due && !item_holds.empty() && !Contains(explanation.holds, DeleteHold::kHeld)) {
     explanation.holds.push_back(DeleteHold::kHeld);
   }
-  explanation.sentence = Sentence(container, item, explanation, item_holds, now);
+  if (is_due && !gates.subscriptions.empty()) explanation.holds.push_back(DeleteHold::kGate);
+  explanation.sentence = Sentence(container, item, explanation, item_holds, gates, now);
   return explanation;
 }
 

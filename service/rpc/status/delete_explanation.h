@@ -14,6 +14,12 @@
 
 namespace ttl {
 
+// The gated subscriptions that an expired item waits for.
+struct GateWait {
+  std::vector<std::string> subscriptions;  // names, in their order; empty: it waits for none
+  uint64_t sequence = 0;                   // of its EXPIRED; 0: that is not logged yet
+};
+
 // Why an item is not deleted yet.
 struct DeleteExplanation {
   std::optional<int64_t> due_time;  // Unix seconds; absent: never
@@ -30,11 +36,12 @@ std::optional<int64_t> ExpectedDueTime(const Container& container, const Tracked
 // `holds` in words, separated by "; "; empty if there are none.
 std::string DescribeHolds(const std::vector<DeleteHold>& holds);
 
-// Explains `item` of `container`, whose deletes are held by `container_holds`, and which
-// `item_holds` cover.
+// Explains `item` of `container`, whose deletes are held by `container_holds`, which `item_holds`
+// cover, and which waits for `gates`.
 DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& item,
                                 const std::vector<DeleteHold>& container_holds, absl::Time now,
-                                const std::vector<HoldPtr>& item_holds = {});
+                                const std::vector<HoldPtr>& item_holds = {},
+                                const GateWait& gates = {});
 
 }  // namespace ttl
 

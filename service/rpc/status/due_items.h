@@ -8,8 +8,12 @@
 
 namespace ttl {
 
-// How many of `due` items, counted by the histogram, are not set aside because of a hold; at least
-// one if the index has one.
+// How many due items of the container the sweep has set aside, because of a hold or until gated
+// subscriptions have acknowledged.
+int64_t SetAsideItems(Storage& storage, const Container& container);
+
+// How many of `due` items, counted by the histogram, are not set aside; at least one if the index
+// has one.
 int64_t FreeDueItems(Storage& storage, const Container& container, int64_t due,
                      int64_t now_seconds);
 

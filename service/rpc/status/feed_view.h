@@ -2,7 +2,10 @@
 #define TTL_SERVICE_RPC_STATUS_FEED_VIEW_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "service/core/container.h"
@@ -36,16 +39,30 @@ class FeedView {
   v1::Subscription ToProto(const Container& container, const SubscriptionView& view) const;
 
   // When the oldest event was logged that the subscription has not acknowledged; absent if there is
-  // none, or if the log cannot be read.
+  // none, or if the log cannot be read. Reads nothing from disk if it has acknowledged none of the
+  // events that are kept.
   std::optional<absl::Time> OldestUnacknowledged(const Container& container,
                                                  const SubscriptionView& view) const;
+
+  // A gated subscription that due items wait for, or the room in a full log.
+  struct WaitingGate {
+    std::string name;
+    // When the oldest event was logged that it has not acknowledged and that was not given up;
+    // absent as above.
+    std::optional<absl::Time> since;
+  };
+  // Those of `container`, in the order of their names. Cheap if nothing waits.
+  std::vector<WaitingGate> WaitingGates(const Container& container) const;
 
   const Parts& parts() const { return parts_; }
 
  private:
   v1::SubscriptionStatus StatusOf(const Container& container, const SubscriptionView& view) const;
   // The events that the subscription has not acknowledged, as far as they are counted.
-  EventsBehind Behind(const Container& container, const SubscriptionView& view, size_t limit) const;
+  EventsBehind Behind(const Container& container, const SubscriptionView& view) const;
+  // When the oldest event behind `after` was logged.
+  std::optional<absl::Time> OldestBehind(const Container& container, const SubscriptionView& view,
+                                         uint64_t after) const;
 
   const Parts parts_;
 };

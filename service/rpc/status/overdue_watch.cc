@@ -65,17 +65,21 @@ void OverdueWatch::RunOnce() {
   std::map<std::string, std::string> found;
   std::set<std::string> in_doubt;
   std::map<std::string, std::string> zones;
+  std::map<std::string, std::string> gates;
   for (const ContainerPtr& container : containers) {
     std::string reason = ReasonOf(snapshot, *container);
     if (!reason.empty()) found.emplace(container->id, std::move(reason));
     if (parts_.storage.holds().AreInDoubt(*container)) in_doubt.insert(container->id);
     std::string zone = MissingZoneOf(*container);
     if (!zone.empty()) zones.emplace(container->id, std::move(zone));
+    std::string gate = GateOf(*container, snapshot.clock.time.now);
+    if (!gate.empty()) gates.emplace(container->id, std::move(gate));
   }
   MutexLock lock(mutex_);
   ReplaceRange(first, last_looked_at_, std::move(found), reasons_);
   ReplaceRange(first, last_looked_at_, std::move(in_doubt), in_doubt_);
   ReplaceRange(first, last_looked_at_, std::move(zones), zones_);
+  ReplaceRange(first, last_looked_at_, std::move(gates), gates_);
 }
 
 size_t OverdueWatch::count() const {
@@ -91,6 +95,11 @@ std::vector<std::string> OverdueWatch::Reasons() const {
 std::vector<std::string> OverdueWatch::MissingZones() const {
   MutexLock lock(mutex_);
   return FirstOf(zones_, "The time zones of ", " more containers cannot be loaded.");
+}
+
+std::vector<std::string> OverdueWatch::Gates() const {
+  MutexLock lock(mutex_);
+  return FirstOf(gates_, "Deletes of ", " more containers wait for gated subscriptions.");
 }
 
 std::vector<std::string> OverdueWatch::HoldsInDoubt() const {
@@ -139,6 +148,30 @@ std::string OverdueWatch::ReasonOf(const ExpiryView::Snapshot& snapshot,
                       ", no delete has succeeded for ", Span(silence),
                       freedom.holds.empty() ? "" : ", held back because ",
                       DescribeHolds(freedom.holds), ".");
+}
+
+std::string OverdueWatch::GateOf(const Container& container, absl::Time now) const {
+  if (!container.feed.is_on()) return "";
+  const std::vector<FeedView::WaitingGate> gates = feeds_.WaitingGates(container);
+  if (gates.empty()) return "";
+  const auto since = [](const FeedView::WaitingGate& gate) {
+    return gate.since.value_or(absl::InfiniteFuture());
+  };
+  const FeedView::WaitingGate& slowest =
+      *std::min_element(gates.begin(), gates.end(),
+                        [&since](const auto& a, const auto& b) { return since(a) < since(b); });
+  const std::string id = Quoted(container.id, kMaxContainerIdBytes);
+  const std::string name = Quoted(slowest.name, kMaxSubscriptionNameBytes);
+  if (parts_.storage.feed().Gates(container).is_full) {
+    return absl::StrCat("The feed of container ", id, " is full because subscription ", name,
+                        " has not acknowledged its oldest event, so that no further item of the "
+                        "container can be deleted: see ttlctl subscriptions list ",
+                        id, ".");
+  }
+  if (now - since(slowest) < kMaxGateWait) return "";
+  return absl::StrCat("Deletes of container ", id, " wait for subscription ", name,
+                      ", which has not acknowledged an event of ", Span(now - since(slowest)),
+                      " ago: see ttlctl subscriptions list ", id, ".");
 }
 
 std::string OverdueWatch::MissingZoneOf(const Container& container) {

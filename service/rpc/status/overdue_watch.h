@@ -13,6 +13,7 @@
 #include "service/base/mutex.h"
 #include "service/core/container.h"
 #include "service/rpc/status/expiry_view.h"
+#include "service/rpc/status/feed_view.h"
 
 namespace ttl {
 
@@ -20,17 +21,19 @@ namespace ttl {
 // or policy holds it back, and no delete has succeeded for kNoSuccess. Time in which the windows of
 // the container allow no deletes does not count (core/windows/allowed_time.h). Computed outside of
 // the sweeper, so that a sweeper that makes no progress is noticed. Finds those whose holds are in
-// doubt, and those whose time zone cannot be loaded, too. Thread-safe, except that only one thread
-// may call RunOnce().
+// doubt, those whose time zone cannot be loaded, and those that wait too long for a gated
+// subscription, too. Thread-safe, except that only one thread may call RunOnce().
 class OverdueWatch {
  public:
   static constexpr absl::Duration kOverdue = absl::Minutes(15);
   static constexpr absl::Duration kNoSuccess = absl::Minutes(5);
+  // How long deletes may wait for a gated subscription.
+  static constexpr absl::Duration kMaxGateWait = absl::Hours(1);
 
-  // Everything in `parts` must outlive this. `start`: the steady time at which the process started,
-  // used as the time of the last success before the first.
-  OverdueWatch(const ExpiryView::Parts& parts, absl::Duration start)
-      : parts_(parts), view_(parts), start_(start) {}
+  // `feeds` and everything in `parts` must outlive this. `start`: the steady time at which the
+  // process started, used as the time of the last success before the first.
+  OverdueWatch(const ExpiryView::Parts& parts, const FeedView& feeds, absl::Duration start)
+      : parts_(parts), view_(parts), feeds_(feeds), start_(start) {}
 
   // Examines the next containers, thousands per call. To be called about once a second.
   void RunOnce();
@@ -48,14 +51,21 @@ class OverdueWatch {
   // The same for the containers whose windows have a time zone that cannot be loaded.
   std::vector<std::string> MissingZones() const;
 
+  // The same for the containers that wait for a gated subscription whose oldest event is older than
+  // kMaxGateWait, or whose feed is full because of one.
+  std::vector<std::string> Gates() const;
+
  private:
   // Why deletes of the container make no progress; empty if they do.
   std::string ReasonOf(const ExpiryView::Snapshot& snapshot, const Container& container) const;
   // Why the windows of the container are not known; empty if they are, or if it has none.
   static std::string MissingZoneOf(const Container& container);
+  // Why a gated subscription of the container is a trouble; empty if none is.
+  std::string GateOf(const Container& container, absl::Time now) const;
 
   const ExpiryView::Parts parts_;
   const ExpiryView view_;
+  const FeedView& feeds_;
   const absl::Duration start_;
   std::string last_looked_at_;  // container; empty: begin with the first
 
@@ -63,6 +73,7 @@ class OverdueWatch {
   std::map<std::string, std::string> reasons_ ABSL_GUARDED_BY(mutex_);  // by container
   std::set<std::string> in_doubt_ ABSL_GUARDED_BY(mutex_);              // containers
   std::map<std::string, std::string> zones_ ABSL_GUARDED_BY(mutex_);    // missing, by container
+  std::map<std::string, std::string> gates_ ABSL_GUARDED_BY(mutex_);    // by container
 };
 
 }  // namespace ttl

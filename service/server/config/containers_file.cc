@@ -166,6 +166,7 @@ std::string NormalForm(const ContainerEntry& entry) {
   if (settings.show_held) parts.push_back("show_held=true");
   if (settings.requires_holds) parts.push_back("holds=true");
   if (settings.feed.has_value()) AddFeed(*settings.feed, parts);
+  if (settings.allow_touch) parts.push_back("allow_touch=true");
   return absl::StrJoin(parts, " ");
 }
 

@@ -14,6 +14,7 @@
 #include "service/core/adoption.h"
 #include "service/core/due_rules.h"
 #include "service/core/forecast.h"
+#include "service/rpc/status/due_items.h"
 #include "service/rpc/status/window_outlook.h"
 #include "service/server/metrics/container_label.h"
 #include "service/server/metrics/metric_catalog.h"
@@ -269,7 +270,8 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
     }
     const HoldCounts holds = parts_.storage.holds().Counts(container->number);
     const auto due_from = DueFrom(index, *container, rule, tally, now_seconds);
-    tally.due.sum.items = std::max<int64_t>(tally.due.sum.items - holds.items_set_aside, 0);
+    tally.due.sum.items =
+        std::max<int64_t>(tally.due.sum.items - SetAsideItems(parts_.storage, *container), 0);
     if (!tally.complete) ++uncounted;
     const ExpiringItems forecast = ForecastAt(parts_.storage.tallies(), *container, now_seconds);
     if (breakdown.named.contains(container->number)) {

@@ -124,8 +124,8 @@ inline constexpr MetricInfo kFeedWatermarkLag = {
     "ttl_sidecar_feed_watermark_lag_seconds", MetricType::Gauge, "container",
     "Time up to which all expiries of a container have been announced in its feed, as an age. At "
     "most a "
-    "few seconds unless the feed stands still or cannot keep up; absent until the first look after "
-    "a start."};
+    "few seconds unless the feed stands still or cannot keep up. While its items are looked at for "
+    "the first time after a start or a change of policy, the time since then."};
 inline constexpr MetricInfo kFeedStalled = {
     "ttl_sidecar_feed_stalled", MetricType::Gauge, "container",
     "1 while no expiries of a container are logged: the clock is suspect, the data or the store is "
@@ -147,6 +147,19 @@ inline constexpr MetricInfo kFeedLostEvents = {
     "ttl_sidecar_feed_lost_events", MetricType::Gauge, "container,subscription",
     "1 if events were dropped that a subscription had not acknowledged, until it acknowledges "
     "again."};
+inline constexpr MetricInfo kFeedGatedItems = {
+    "ttl_sidecar_feed_gated_items", MetricType::Gauge, "container",
+    "Due items that wait until gated subscriptions have acknowledged their EXPIRED, as far as "
+    "deletes have come to them. They are not part of the backlog. After a start, of those counted "
+    "so far."};
+inline constexpr MetricInfo kFeedGateWait = {
+    "ttl_sidecar_feed_gate_wait_seconds", MetricType::Gauge, "container,subscription",
+    "Age of the oldest event for which deletes wait for a gated subscription; 0 while none wait. "
+    "Above 3600 the status is degraded, and the health service name sweep is NOT_SERVING."};
+inline constexpr MetricInfo kFeedFull = {
+    "ttl_sidecar_feed_full", MetricType::Gauge, "container",
+    "1 while max_bytes of the feed are used up by events that a gated subscription has not "
+    "acknowledged: no expiries of the container are logged, so no further item is deleted."};
 inline constexpr MetricInfo kFeedEventsSent = {
     "ttl_sidecar_feed_events_sent_total", MetricType::Counter, "",
     "Events sent on streams of WatchEvents, over all containers and streams."};

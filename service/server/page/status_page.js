@@ -580,7 +580,10 @@ function explainFacts(answer) {
   if (expireAt !== undefined) list.push(["expire_at", unixTimeText(expireAt)]);
   if (item.effective_ttl !== undefined) list.push(["effective ttl", `${item.effective_ttl} s`]);
   if (answer.expired_sequence !== "0") {
-    list.push(["told in the feed", `by event ${answer.expired_sequence}`]);
+    list.push(["announced in the feed", `by event ${answer.expired_sequence}`]);
+  }
+  if (answer.waiting_for.length > 0) {
+    list.push(["waits for", answer.waiting_for.map(shownText).join(", ")]);
   }
   list.push(["attempts", countText(answer.attempts)]);
   if (answer.last_error !== "") list.push(["last error", shownText(answer.last_error)]);

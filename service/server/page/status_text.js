@@ -238,7 +238,28 @@ const HOLDS = {
   DELETE_HOLD_WINDOW: ["outside of windows", (container) => ({
     note: windowsNote(container.windows),
   })],
+  DELETE_HOLD_GATE: ["items wait for gated subscriptions", (container) => ({
+    commands: gateCommands(container),
+    note: gateNote(container.feed),
+  })],
 };
+
+function gateCommands({container, feed}) {
+  const list = [["To see how far they are", `ttlctl subscriptions list ${idArguments(container)}`]];
+  for (const name of feed?.waiting_for ?? []) {
+    list.push([`To delete the items without ${shownText(name)}`,
+      `ttlctl subscriptions delete ${idArguments(container, name)}`]);
+  }
+  return list;
+}
+
+// How many items of a container wait, and for which subscriptions.
+function gateNote(feed) {
+  if (feed === undefined || feed.waiting_for.length === 0) return AUTOMATICALLY;
+  const names = feed.waiting_for.map(shownText).join(", ");
+  return `${plural(feed.gated_items, "item waits", "items wait")} until ${names} ` +
+      `${feed.waiting_for.length === 1 ? "has" : "have"} acknowledged the expiry.`;
+}
 
 // When the windows of a container allow deletes next, and whether those to come suffice.
 function windowsNote(windows) {
@@ -282,11 +303,15 @@ function holdCountsText(counts) {
 // --- Feeds ---
 
 function feedText(feed, now) {
-  const told = feed.watermark === undefined ? "nothing told since the start yet" :
-      `told up to ${spanText(Math.max(0, secondsBetween(feed.watermark, now)))} ago`;
+  const announced = feed.watermark === undefined ? "nothing announced since the start yet" :
+      `announced up to ${spanText(Math.max(0, secondsBetween(feed.watermark, now)))} ago`;
   const still = feed.stall_reason === "" ? "" :
       `, stands still: ${shownText(feed.stall_reason)}`;
-  return `${told}${still}, ${plural(feed.expired_items, "expired item", "expired items")} stored`;
+  const full = feed.is_full ? ", FULL" : "";
+  const gated = feed.gated_items === "0" ? "" :
+      `, ${plural(feed.gated_items, "item waits", "items wait")} for subscriptions`;
+  return `${announced}${still}${full}, ` +
+      `${plural(feed.expired_items, "expired item", "expired items")} stored${gated}`;
 }
 
 function subscriptionText(subscription, now) {
@@ -296,8 +321,11 @@ function subscriptionText(subscription, now) {
       `${atLeast}${plural(events, "event", "events")} not acknowledged, ` +
       `the oldest ${spanText(Math.max(0, secondsBetween(oldest, now)))} ago`;
   const lost = subscription.has_lost_events ? ", HAS LOST EVENTS" : "";
-  return `${shownText(name)}: ${behind}, ${plural(subscription.streams, "stream", "streams")}` +
-      lost;
+  const gate = subscription.gate ? " (gated)" : "";
+  const givenUp = subscription.given_up_sequence === "0" ? "" :
+      `, GIVEN UP up to event ${subscription.given_up_sequence}`;
+  return `${shownText(name)}${gate}: ${behind}, ` +
+      `${plural(subscription.streams, "stream", "streams")}${lost}${givenUp}`;
 }
 
 function pauseText(pause) {

@@ -17,7 +17,7 @@ namespace {
 // Whether readers of the log are to hear of it.
 bool IsChange(const Container& before, const Container& after) {
   return before.revision != after.revision || before.has_expire_at != after.has_expire_at ||
-         before.has_holds != after.has_holds ||
+         before.has_holds != after.has_holds || before.feed.has_gates != after.feed.has_gates ||
          before.accepted_holds_epoch != after.accepted_holds_epoch ||
          before.index_build.has_value() != after.index_build.has_value();
 }

@@ -35,14 +35,14 @@ struct RecordCache::Entry {
     ts = has_times ? new_times->ts : 0;
     has_ttl = has_times && new_times->ttl.has_value();
     ttl = has_ttl ? *new_times->ttl : 0;
-    has_expire_at = has_times && new_times->expire_at.has_value();
+    has_more = has_times && (new_times->expire_at.has_value() || new_times->touch_time != 0);
     item = std::move(new_item);
   }
 
   std::optional<ItemTimes> times() const {
     if (!has_times) return std::nullopt;
-    // Few items have one, so it is not worth space in the cache line that all lookups read.
-    if (has_expire_at) return item->version.times;
+    // Most items do not, so it is not worth space in the cache line that all lookups read.
+    if (has_more) return item->version.times;
     return ItemTimes{ts, has_ttl ? std::optional(ttl) : std::nullopt};
   }
 
@@ -62,8 +62,8 @@ struct RecordCache::Entry {
   int64_t ttl = 0;
   bool has_times = false;
   bool has_ttl = false;
-  bool has_expire_at = false;
-  bool used = false;  // since the hand passed
+  bool has_more = false;  // an expire_at or a touch
+  bool used = false;      // since the hand passed
   const uint32_t key_size;
   StoredItemPtr item;
 

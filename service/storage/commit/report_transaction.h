@@ -29,6 +29,10 @@ class ReportTransaction {
                        StoredItem after) {
     transaction_.PutReportedItem(container, key, before, std::move(after));
   }
+  void PutTouchedItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
+                      StoredItem after) {
+    transaction_.PutTouchedItem(container, key, before, std::move(after));
+  }
   void EraseItem(const Container& container, const ItemKey& key, const StoredItemPtr& before) {
     transaction_.EraseItem(container, key, before);
   }

@@ -148,6 +148,12 @@ int64_t Tallies::SetAside(uint64_t container) const {
   return it == entries_.end() ? 0 : it->second.set_aside;
 }
 
+int64_t Tallies::Gated(uint64_t container) const {
+  MutexLock lock(mutex_);
+  const auto it = entries_.find(container);
+  return it == entries_.end() ? 0 : it->second.gated;
+}
+
 int64_t Tallies::Announced(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = entries_.find(container);
@@ -221,6 +227,7 @@ void Tallies::Apply(const Change& change, Entry& entry) {
     entry.histogram.Add(change.step->items);
     entry.failing += change.step->failing;
     entry.set_aside += change.step->set_aside;
+    entry.gated += change.step->gated;
     entry.announced += change.step->announced;
     entry.walked = change.step->reached;
     if (change.step->finished) {
@@ -229,7 +236,7 @@ void Tallies::Apply(const Change& change, Entry& entry) {
     }
   }
   // No item has an entry in a new index yet.
-  if (change.index.value_or(entry.index) != entry.index) entry.set_aside = 0;
+  if (change.index.value_or(entry.index) != entry.index) entry.set_aside = entry.gated = 0;
   entry.index = change.index.value_or(entry.index);
   // No item is announced in a new feed yet.
   if (change.announced_after.value_or(entry.announced_after) != entry.announced_after)
@@ -243,12 +250,14 @@ void Tallies::Apply(const Change& change, Entry& entry) {
       entry.histogram.Remove(TimesOf(*item.before), BytesOf(*item.before));
       if (IsFailing(*item.before)) --entry.failing;
       if (IsSetAside(*item.before, entry.index)) --entry.set_aside;
+      if (IsGated(*item.before, entry.index)) --entry.gated;
       if (IsAnnounced(*item.before, entry.announced_after)) --entry.announced;
     }
     if (item.after == nullptr) continue;
     AddTo(entry.histogram, *item.after);
     if (IsFailing(*item.after)) ++entry.failing;
     if (IsSetAside(*item.after, entry.index)) ++entry.set_aside;
+    if (IsGated(*item.after, entry.index)) ++entry.gated;
     if (IsAnnounced(*item.after, entry.announced_after)) ++entry.announced;
   }
 }

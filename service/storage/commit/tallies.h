@@ -73,6 +73,10 @@ class Tallies {
   // The items of a container that are set aside because they are held, of those counted so far.
   int64_t SetAside(uint64_t container) const;
 
+  // The items of a container that are set aside until gates pass their EXPIRED, of those counted so
+  // far.
+  int64_t Gated(uint64_t container) const;
+
   // The items of a container whose EXPIRED was logged and has not ended, of those counted so far.
   int64_t Announced(uint64_t container) const;
 
@@ -92,6 +96,7 @@ class Tallies {
     ItemHistogram items;
     int64_t failing = 0;  // see Figures
     int64_t set_aside = 0;
+    int64_t gated = 0;
     int64_t announced = 0;
     std::string reached;
     bool finished = false;  // there are no more
@@ -125,11 +130,15 @@ class Tallies {
   static void AddTo(ItemHistogram& tally, const StoredItem& item);
   // Whether its delete has failed and is tried again, which is not so while it is set aside.
   static bool IsFailing(const StoredItem& item) {
-    return item.attempts > 0 && item.position.family != IndexFamily::kHeld;
+    return item.attempts > 0 && item.position.family != IndexFamily::kHeld &&
+           item.position.family != IndexFamily::kGated;
   }
   // `index` is the present index of its container, 0 for none.
   static bool IsSetAside(const StoredItem& item, uint64_t index) {
-    return item.position.family == IndexFamily::kHeld && index != 0 && item.position.index == index;
+    return IsIn(IndexFamily::kHeld, item, index);
+  }
+  static bool IsGated(const StoredItem& item, uint64_t index) {
+    return IsIn(IndexFamily::kGated, item, index);
   }
   // Items of the container that name an EXPIRED with a larger sequence are announced; it is the
   // largest number if it has no feed.
@@ -139,6 +148,10 @@ class Tallies {
   }
 
  private:
+  static bool IsIn(IndexFamily family, const StoredItem& item, uint64_t index) {
+    return item.position.family == family && index != 0 && item.position.index == index;
+  }
+
   struct Entry {
     std::optional<ItemSum> totals;  // absent until counted
     AdoptionTally adopted;
@@ -146,6 +159,7 @@ class Tallies {
     int64_t failing = 0;
     uint64_t index = 0;            // the container's present one
     int64_t set_aside = 0;         // in that
+    int64_t gated = 0;             // in that
     uint64_t announced_after = 0;  // see AnnouncedAfter()
     int64_t announced = 0;
     std::optional<std::string> walked;  // absent: all

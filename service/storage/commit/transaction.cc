@@ -9,7 +9,6 @@
 #include "service/base/status_macros.h"
 #include "service/storage/commit/due_changes.h"
 #include "service/storage/commit/unannounced_marks.h"
-#include "service/storage/feed/event_writer.h"
 #include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
@@ -153,7 +152,7 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
     std::optional<EntryPosition> position = PresentPosition(container, before);
     // An item that is set aside stays so if it is reported again as it is.
     const bool stays = position.has_value() && position->family == IndexFamily::kHeld &&
-                       before->version.times == after.version.times;
+                       IsSameWrite(before->version.times, after.version.times);
     if (!stays) {
       position =
           ChoosePosition(position, BelongsAt(container.index_number, after),
@@ -168,6 +167,14 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
     scan_marks_.NoteReport(container.number, EncodeItemKey(container.number, key));
   }
   if (container.feed.is_on()) LogReported(feed_, container, key, before.get(), after);
+  PutItem(container, key, before, std::move(after));
+}
+
+void Transaction::PutTouchedItem(const Container& container, const ItemKey& key,
+                                 const StoredItemPtr& before, StoredItem after) {
+  if (container.feed.is_on() && TellTouched(feed_, container, key, after)) {
+    LeaveGates(container.index_number, after);
+  }
   PutItem(container, key, before, std::move(after));
 }
 
@@ -236,8 +243,8 @@ absl::StatusOr<uint64_t> Transaction::FindHolder(uint64_t container, const ItemK
 }
 
 void Transaction::EraseItem(const Container& container, const ItemKey& key,
-                            const StoredItemPtr& before, std::optional<int64_t> purge_lateness) {
-  if (container.feed.is_on()) LogErased(feed_, container, key, *before, purge_lateness);
+                            const StoredItemPtr& before, const std::optional<Purge>& purge) {
+  if (container.feed.is_on()) LogErased(feed_, container, key, *before, purge);
   erased_generation_ = std::max(erased_generation_, before->generation);
   MoveEntry(container.number, key, PresentPosition(container, before), std::nullopt);
   SetItem(container.number, key, before, nullptr);
@@ -363,12 +370,13 @@ bool Transaction::Publish(RecordCache& cache, Catalog& catalog, HoldTable& holds
   }
   // Before the sweep is announced of what may be due earlier.
   holds.Publish(hold_changes);
-  feed_.Publish(changes.containers);
+  const std::vector<uint64_t> freed = feed_.Publish(changes.containers);
   changes.pause_of_all = pause_of_all_kept_;
   changes.store_epoch = store_epoch_kept_;
   changes.data_format = data_format_kept_;
-  bool earlier = !changes.containers.empty() || changes.pause_of_all.has_value();
+  bool earlier = !changes.containers.empty() || changes.pause_of_all.has_value() || !freed.empty();
   catalog.Publish(changes);
+  for (const uint64_t container : freed) due_changes.Add(container);
   for (const auto& [number, container] : changes.containers) due_changes.Add(number);
   if (changes.pause_of_all.has_value()) due_changes.AddAll();
   for (const auto& [key, value] : others_.kept()) {
@@ -402,9 +410,11 @@ bool Transaction::LowerMarks(const FeedState& feed, absl::string_view key, const
   const StoredItem& after = *item.after;
   if (!IsUnannounced(feed, after)) return false;
   const StoredItem* before = item.committed.get();
-  // Another generation is new where the one before was: one commit may have announced that, too.
+  // Another generation is new where the one before was: one commit may have announced that, too. A
+  // scan may pass the item by the end that it had before a touch.
   const bool is_new = before == nullptr || before->generation != after.generation ||
-                      before->position != after.position || !IsUnannounced(feed, *before);
+                      before->position != after.position || !IsUnannounced(feed, *before) ||
+                      before->version.times.touch_time != after.version.times.touch_time;
   const bool is_unnoticed = is_new || (before->noticed_expire_time != after.noticed_expire_time &&
                                        after.noticed_expire_time == 0);
   if (!is_unnoticed) return false;

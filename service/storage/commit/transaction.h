@@ -19,6 +19,7 @@
 #include "service/storage/commit/scan_marks.h"
 #include "service/storage/commit/tallies.h"
 #include "service/storage/engine/database.h"
+#include "service/storage/feed/event_writer.h"
 #include "service/storage/feed/feed_changes.h"
 #include "service/storage/format/sidecar_facts.h"
 #include "service/storage/format/stored_hold.h"
@@ -79,11 +80,15 @@ class Transaction {
   void PutReportedItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
                        StoredItem after, std::optional<int64_t> next_try = std::nullopt);
 
-  // Removes an item and its entry. `purge_lateness` is set if the store has deleted the item
-  // because the sweep asked for it: so many seconds after it first could. Logs the events of the
-  // change if the container has a feed.
+  // Stores `after`, which differs from `before` in its touch_time only and lives. Its entry, which
+  // is early from then on, stays, unless it was announced and set aside for gates.
+  void PutTouchedItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
+                      StoredItem after);
+
+  // Removes an item and its entry. `purge` is set if the store has deleted the item because the
+  // sweep asked for it. Logs the events of the change if the container has a feed.
   void EraseItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
-                 std::optional<int64_t> purge_lateness = std::nullopt);
+                 const std::optional<Purge>& purge = std::nullopt);
 
   // Notes, for a scan of the store in progress, that the store has deleted an item, tracked or not.
   void NoteRemoval(const Container& container, const ItemKey& key, int64_t ts,

@@ -1,5 +1,7 @@
 #include "service/storage/feed/event_writer.h"
 
+#include <utility>
+
 #include "absl/time/time.h"
 
 namespace ttl {
@@ -25,7 +27,7 @@ FeedEvent EventOf(EventKind kind, const Container& container, const ItemKey& key
 // its own, such as a table, it is the position at which the item was read. An etag may be learned
 // later.
 bool IsSameVersion(const ItemVersion& a, const ItemVersion& b) {
-  return a.times == b.times && (a.etag == b.etag || a.etag.empty() || b.etag.empty());
+  return IsSameWrite(a.times, b.times) && (a.etag == b.etag || a.etag.empty() || b.etag.empty());
 }
 
 // The sequence of the EXPIRED of an item that ends now, which is announced first if it was not; 0
@@ -38,23 +40,31 @@ uint64_t SettleExpired(FeedChanges& changes, const Container& container, const I
                                                                         : 0;
 }
 
-// Whether a report changes nothing of what was announced of the item. Its state may have been
-// unknown while items were revived; then an announced item is judged now, and without a judging
-// time its EXPIRED ends here, because nothing would end it later.
+// Whether the report of a version that is tracked already may revive the item: its state was
+// unknown, perhaps while items were revived, or it counts as touched.
+bool MayRevive(const StoredItem& before, const StoredItem& after) {
+  return before.state_unknown || before.version.times.touch_time != after.version.times.touch_time;
+}
+
+// Whether a report changes nothing of what was announced of the item. An announced item that it may
+// revive is judged now, and without a judging time its EXPIRED ends here, because nothing would end
+// it later.
 bool GoesOn(FeedChanges& changes, const Container& container, const StoredItem& before,
             const StoredItem& after) {
   if (!IsSameVersion(before.version, after.version)) return false;
-  if (!before.state_unknown || !container.feed.IsAnnounced(before.expired_sequence)) return true;
+  if (!MayRevive(before, after) || !container.feed.IsAnnounced(before.expired_sequence))
+    return true;
   return changes.moment().judged_at.has_value();
 }
 
 void LogPurged(FeedChanges& changes, const Container& container, const ItemKey& key,
-               const ItemTimes& times, uint64_t expired_sequence, int64_t lateness,
+               const ItemTimes& times, uint64_t expired_sequence, const Purge& purge,
                bool superseded) {
   FeedEvent event = EventOf(EventKind::kPurged, container, key, times);
   event.expired_sequence = expired_sequence;
-  event.lateness_seconds = lateness;
+  event.lateness_seconds = purge.lateness_seconds;
   event.superseded = superseded;
+  event.given_up_subscriptions = changes.GivenUpFor(container.feed.number, purge.expired_sequence);
   changes.Add(container.feed.number, std::move(event));
 }
 
@@ -66,7 +76,7 @@ void LogReported(FeedChanges& changes, const Container& container, const ItemKey
     after.expired_sequence = before->expired_sequence;
     after.noticed_expire_time = before->noticed_expire_time;
     after.noticed_sequence = before->noticed_sequence;
-    if (!before->state_unknown) return;
+    if (!MayRevive(*before, after)) return;
     LogRevived(changes, container, key, after);
   } else if (before != nullptr) {
     const uint64_t ended = SettleExpired(changes, container, key, *before);
@@ -81,15 +91,15 @@ void LogReported(FeedChanges& changes, const Container& container, const ItemKey
 }
 
 void LogErased(FeedChanges& changes, const Container& container, const ItemKey& key,
-               const StoredItem& before, std::optional<int64_t> purge_lateness) {
+               const StoredItem& before, const std::optional<Purge>& purge) {
   StoredItem erased = before;
   // The store deletes only the version that is tracked.
-  if (purge_lateness.has_value()) erased.state_unknown = false;
+  if (purge.has_value()) erased.state_unknown = false;
   const uint64_t ended = SettleExpired(changes, container, key, erased);
   if (ended == 0) return;
   const ItemTimes& times = before.version.times;
-  if (purge_lateness.has_value()) {
-    LogPurged(changes, container, key, times, ended, *purge_lateness, /*superseded=*/false);
+  if (purge.has_value()) {
+    LogPurged(changes, container, key, times, ended, *purge, /*superseded=*/false);
     return;
   }
   FeedEvent event = EventOf(EventKind::kGone, container, key, times);
@@ -98,30 +108,35 @@ void LogErased(FeedChanges& changes, const Container& container, const ItemKey& 
 }
 
 void LogSuperseded(FeedChanges& changes, const Container& container, const ItemKey& key,
-                   const ItemTimes& times, uint64_t expired_sequence, int64_t purge_lateness) {
-  if (!container.feed.IsAnnounced(expired_sequence)) return;
-  LogPurged(changes, container, key, times, expired_sequence, purge_lateness, /*superseded=*/true);
+                   const ItemTimes& times, const Purge& purge) {
+  if (!container.feed.IsAnnounced(purge.expired_sequence)) return;
+  LogPurged(changes, container, key, times, purge.expired_sequence, purge, /*superseded=*/true);
 }
 
 bool LogPurged(FeedChanges& changes, const Container& container, const ItemKey& key,
-               StoredItem& item, int64_t purge_lateness) {
+               StoredItem& item, const Purge& purge) {
   const uint64_t ended = item.expired_sequence;
   if (!container.feed.IsAnnounced(ended)) return false;
-  LogPurged(changes, container, key, item.version.times, ended, purge_lateness,
-            /*superseded=*/false);
+  LogPurged(changes, container, key, item.version.times, ended, purge, /*superseded=*/false);
   item.expired_sequence = 0;
   return true;
 }
 
 bool LogExpired(FeedChanges& changes, const Container& container, const ItemKey& key,
                 StoredItem& item, bool late) {
+  if (item.state_unknown || container.feed.IsAnnounced(item.expired_sequence)) return false;
+  return LogExpiredAgain(changes, container, key, item, late);
+}
+
+bool LogExpiredAgain(FeedChanges& changes, const Container& container, const ItemKey& key,
+                     StoredItem& item, bool late) {
   const FeedState& feed = container.feed;
-  if (item.state_unknown || feed.IsAnnounced(item.expired_sequence)) return false;
   FeedEvent event = EventOf(EventKind::kExpired, container, key, item.version.times);
   if (!event.expire_time.has_value()) return false;
   const std::optional<absl::Time> judged_at = changes.moment().judged_at;
   if (!judged_at.has_value() || !IsExpiredAt(event.expire_time, *judged_at)) return false;
-  event.late = late || *event.expire_time <= feed.policy_time;
+  event.late =
+      late || feed.IsAnnounced(item.expired_sequence) || *event.expire_time <= feed.policy_time;
   item.expired_sequence = changes.Add(feed.number, std::move(event));
   return true;
 }
@@ -155,6 +170,18 @@ bool LogRevived(FeedChanges& changes, const Container& container, const ItemKey&
   if (!judged_at.has_value() || IsExpiredAt(event.expire_time, *judged_at)) return false;
   event.expired_sequence = item.expired_sequence;
   item.expired_sequence = 0;
+  changes.Add(container.feed.number, std::move(event));
+  return true;
+}
+
+bool TellTouched(FeedChanges& changes, const Container& container, const ItemKey& key,
+                 StoredItem& item) {
+  if (!container.feed.IsAnnounced(item.expired_sequence)) return false;
+  if (LogRevived(changes, container, key, item)) return true;
+  if (changes.moment().judged_at.has_value()) return false;
+  FeedEvent event = EventOf(EventKind::kReplaced, container, key, item.version.times);
+  event.expired_sequence = std::exchange(item.expired_sequence, 0);
+  event.new_ts = item.version.times.ts;
   changes.Add(container.feed.number, std::move(event));
   return true;
 }

@@ -24,6 +24,10 @@ const FeedMoment& FeedChanges::moment() {
 uint64_t FeedChanges::Add(uint64_t feed, FeedEvent event) {
   event.time = moment().now;
   event.sequence = used_top_ = log_.NextSequence();
+  // Rounded up: a gate is given up late rather than early.
+  if (event.kind == EventKind::kExpired && log_.CanGiveUp(feed)) {
+    event.served_seconds = log_.ServedSeconds() + 1;
+  }
   Encoded encoded = {EventKey(feed, event.sequence), EncodeEvent(event)};
   const auto bytes = static_cast<int64_t>(encoded.key.size() + encoded.value.size());
   events_.push_back({feed, event.sequence, event.time, bytes});
@@ -58,13 +62,48 @@ void FeedChanges::EraseSubscription(uint64_t feed, const std::string& name) {
   subscriptions_.Set(SubscriptionKey(feed, name), {feed, name, std::nullopt});
 }
 
-void FeedChanges::AddDrop(FeedLog::Drop drop) { drops_.push_back(std::move(drop)); }
+std::vector<FeedLog::Gate> FeedChanges::GatesOf(uint64_t feed) const {
+  std::vector<FeedLog::Gate> gates;
+  for (FeedLog::Gate& gate : log_.GatesOf(feed)) {
+    const std::string key = SubscriptionKey(feed, gate.subscription.name);
+    if (subscriptions_.Find(key) == nullptr) gates.push_back(std::move(gate));
+  }
+  for (const auto& [key, change] : subscriptions_.all()) {
+    if (change.feed != feed || !change.subscription.has_value()) continue;
+    if (!change.subscription->gate) continue;
+    gates.push_back({*change.subscription, log_.PlaceOf(feed, change.name)});
+  }
+  return gates;
+}
+
+void FeedChanges::AddDrop(FeedLog::Drop drop) {
+  for (FeedLog::Gate& gate : GatesOf(drop.feed)) {
+    if (gate.passed() >= drop.dropped_sequence) continue;
+    gate.subscription.gate_sequence = drop.dropped_sequence;
+    PutSubscription(drop.feed, gate.subscription);
+  }
+  drops_.push_back(std::move(drop));
+}
+
+void FeedChanges::Place(FeedLog::Placed placed) { placed_.push_back(std::move(placed)); }
+
+std::vector<std::string> FeedChanges::GivenUpFor(uint64_t feed, uint64_t expired_sequence) const {
+  std::vector<std::string> names;
+  if (!log_.CanGiveUpAny()) return names;
+  for (const FeedLog::Gate& gate : GatesOf(feed)) {
+    if (gate.subscription.acknowledged_sequence >= expired_sequence) continue;
+    if (gate.place.given_up >= expired_sequence) names.push_back(gate.subscription.name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 void FeedChanges::Keep() {
   moment_.reset();
   used_ = std::max(used_, std::exchange(used_top_, 0));
   kept_events_ = events_.size();
   kept_drops_ = drops_.size();
+  kept_placed_ = placed_.size();
   subscriptions_.Keep();
   counts_.Keep();
 }
@@ -75,6 +114,7 @@ void FeedChanges::Discard() {
   events_.resize(kept_events_);
   encoded_.resize(kept_events_);
   drops_.resize(kept_drops_);
+  placed_.resize(kept_placed_);
   subscriptions_.Discard();
   counts_.Discard();
 }
@@ -97,14 +137,16 @@ void FeedChanges::AppendTo(WriteSet& writes) const {
   }
 }
 
-void FeedChanges::Publish(const std::vector<std::pair<uint64_t, ContainerPtr>>& containers) const {
+std::vector<uint64_t> FeedChanges::Publish(
+    const std::vector<std::pair<uint64_t, ContainerPtr>>& containers) const {
   FeedLog::Changes changes;
   changes.containers = containers;
   changes.events = events_;
   changes.drops = drops_;
   changes.used_sequence = used_;
   for (const auto& [key, change] : subscriptions_.kept()) changes.subscriptions.push_back(change);
-  log_.Publish(changes);
+  changes.placed = placed_;
+  return log_.Publish(changes);
 }
 
 }  // namespace ttl

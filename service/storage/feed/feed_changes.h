@@ -40,11 +40,21 @@ class FeedChanges {
   // The subscriptions as in FeedLog, with the gathered changes.
   std::optional<Subscription> FindSubscription(uint64_t feed, absl::string_view name) const;
   int64_t CountSubscriptions(uint64_t feed) const;  // 0: of all feeds
+  bool HasGates(uint64_t feed) const {
+    return !GatesOf(feed).empty() || log_.LacksSubscriptions(feed);
+  }
   void PutSubscription(uint64_t feed, const Subscription& subscription);
   void EraseSubscription(uint64_t feed, const std::string& name);
 
-  // Drops events at the front of a feed.
+  // Drops events at the front of a feed. Gates that have not passed them, and so can no longer read
+  // them, say so from then on (Subscription::gate_sequence).
   void AddDrop(FeedLog::Drop drop);
+
+  // A gate has got further without acknowledging.
+  void Place(FeedLog::Placed placed);
+
+  // The names of the gates that have been given up for an EXPIRED that they have not acknowledged.
+  std::vector<std::string> GivenUpFor(uint64_t feed, uint64_t expired_sequence) const;
 
   void Keep();
   void Discard();
@@ -52,9 +62,14 @@ class FeedChanges {
   // The kept changes: adds them to `writes`; and makes them visible after the write, together with
   // the changes of containers.
   void AppendTo(WriteSet& writes) const;
-  void Publish(const std::vector<std::pair<uint64_t, ContainerPtr>>& containers) const;
+  // The last returns what FeedLog::Publish() does.
+  std::vector<uint64_t> Publish(
+      const std::vector<std::pair<uint64_t, ContainerPtr>>& containers) const;
 
  private:
+  // With the gathered changes, in no particular order.
+  std::vector<FeedLog::Gate> GatesOf(uint64_t feed) const;
+
   struct Encoded {
     std::string key;
     std::string value;
@@ -70,6 +85,8 @@ class FeedChanges {
   uint64_t used_top_ = 0;  // and of this one
   size_t kept_events_ = 0;
   size_t kept_drops_ = 0;
+  std::vector<FeedLog::Placed> placed_;
+  size_t kept_placed_ = 0;
   LayeredMap<std::string, Change> subscriptions_;  // by encoded key
   LayeredMap<uint64_t, int64_t> counts_;           // of them, by feed; 0: all
 };

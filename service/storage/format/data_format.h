@@ -23,8 +23,12 @@ inline constexpr int64_t kHoldsDataFormat = 3;
 inline constexpr int64_t kFeedDataFormat = 4;
 // Containers may have windows, outside of which an older program would delete.
 inline constexpr int64_t kWindowsDataFormat = 5;
+// Subscriptions may be gates, for which an older program would not wait.
+inline constexpr int64_t kGateDataFormat = 6;
+// Items may have been touched, which an older program would ignore.
+inline constexpr int64_t kTouchDataFormat = 7;
 // The newest version that this program knows.
-inline constexpr int64_t kNewestDataFormat = kWindowsDataFormat;
+inline constexpr int64_t kNewestDataFormat = kTouchDataFormat;
 
 }  // namespace ttl
 

@@ -49,6 +49,10 @@ std::string EncodeEvent(const FeedEvent& event) {
   record.set_new_ts(event.new_ts);
   if (event.default_ttl.has_value()) record.set_default_ttl(*event.default_ttl);
   if (event.old_default_ttl.has_value()) record.set_old_default_ttl(*event.old_default_ttl);
+  for (const std::string& name : event.given_up_subscriptions) {
+    record.add_given_up_subscriptions(name);
+  }
+  record.set_served_seconds(event.served_seconds);
   return record.SerializeAsString();
 }
 
@@ -69,6 +73,9 @@ absl::StatusOr<FeedEvent> DecodeEvent(uint64_t sequence, absl::string_view bytes
   event.new_ts = record.new_ts();
   if (record.has_default_ttl()) event.default_ttl = record.default_ttl();
   if (record.has_old_default_ttl()) event.old_default_ttl = record.old_default_ttl();
+  event.given_up_subscriptions.assign(record.given_up_subscriptions().begin(),
+                                      record.given_up_subscriptions().end());
+  event.served_seconds = record.served_seconds();
   return event;
 }
 
@@ -90,6 +97,10 @@ std::string EncodeSubscription(const Subscription& subscription) {
   record.set_consumer(subscription.consumer);
   record.set_create_time_us(absl::ToUnixMicros(subscription.create_time));
   record.set_acknowledged_sequence(subscription.acknowledged_sequence);
+  record.set_gate(subscription.gate);
+  record.set_give_up_after_seconds(subscription.give_up_after_seconds);
+  record.set_gate_sequence(subscription.gate_sequence);
+  record.set_served_seconds(subscription.served_seconds);
   return record.SerializeAsString();
 }
 
@@ -105,6 +116,10 @@ absl::StatusOr<Subscription> DecodeSubscription(absl::string_view name, absl::st
   subscription.consumer = record.consumer();
   subscription.create_time = absl::FromUnixMicros(record.create_time_us());
   subscription.acknowledged_sequence = record.acknowledged_sequence();
+  subscription.gate = record.gate();
+  subscription.give_up_after_seconds = record.give_up_after_seconds();
+  subscription.gate_sequence = record.gate_sequence();
+  subscription.served_seconds = record.served_seconds();
   return subscription;
 }
 

@@ -17,6 +17,10 @@ namespace ttl {
 // Absent: none.
 inline constexpr absl::string_view kNextEventFact = "next_event";
 
+// The fact that says how many seconds the server has run in all while a gate could be given up,
+// over restarts. Absent: none.
+inline constexpr absl::string_view kServedSecondsFact = "served_seconds";
+
 // Without the sequence, which is in the key.
 std::string EncodeEvent(const FeedEvent& event);
 absl::StatusOr<FeedEvent> DecodeEvent(uint64_t sequence, absl::string_view bytes);

@@ -17,14 +17,15 @@ enum class IndexFamily {
   kRetryTime = 3,   // items whose delete failed, by the time of the next try
   kAdopted = 4,     // items that wait because they were adopted, by the end of that
   kHeld = 5,        // items set aside because they are held, by the number of one of their holds
+  kGated = 6,       // items set aside until the gates pass them, by the sequence of their EXPIRED
 };
 
-inline constexpr size_t kIndexFamilies = 5;
+inline constexpr size_t kIndexFamilies = 6;
 
 // One entry of an expiry index.
 struct IndexEntry {
   IndexFamily family = IndexFamily::kExpireTime;
-  int64_t time = 0;  // Unix seconds; in kHeld the number of a hold
+  int64_t time = 0;  // Unix seconds; in kHeld the number of a hold, in kGated a sequence
   ItemKey key;
 };
 

@@ -155,6 +155,7 @@ void FillRecord(const FeedState& feed, storage::v1::FeedRecord& record) {
   record.set_policy_time(feed.policy_time);
   record.set_policy_revision(feed.policy_revision);
   record.set_revived_revision(feed.revived_revision);
+  record.set_has_gates(feed.has_gates);
 }
 
 FeedState StateFromRecord(const storage::v1::FeedRecord& record) {
@@ -165,6 +166,7 @@ FeedState StateFromRecord(const storage::v1::FeedRecord& record) {
   feed.policy_time = record.policy_time();
   feed.policy_revision = record.policy_revision();
   feed.revived_revision = record.revived_revision();
+  feed.has_gates = record.has_gates();
   return feed;
 }
 
@@ -188,6 +190,7 @@ void FillRecord(const ContainerSettings& settings, storage::v1::ContainerRecord&
   record.set_show_held(settings.show_held);
   record.set_requires_holds(settings.requires_holds);
   if (settings.feed.has_value()) FillRecord(*settings.feed, *record.mutable_feed());
+  record.set_allow_touch(settings.allow_touch);
 }
 
 absl::StatusOr<ContainerSettings> SettingsFromRecord(const storage::v1::ContainerRecord& record) {
@@ -209,6 +212,7 @@ absl::StatusOr<ContainerSettings> SettingsFromRecord(const storage::v1::Containe
   settings.show_held = record.show_held();
   settings.requires_holds = record.requires_holds();
   if (record.has_feed()) settings.feed = SettingsFromRecord(record.feed());
+  settings.allow_touch = record.allow_touch();
   // Settings are validated before they are stored; what does not pass is damage.
   const absl::Status valid = ValidateSettings(settings);
   if (!valid.ok()) {
@@ -266,6 +270,7 @@ void FillRecord(const StoredItem& item, storage::v1::ItemRecord& record) {
   record.set_expired_sequence(item.expired_sequence);
   record.set_noticed_expire_time(item.noticed_expire_time);
   record.set_noticed_sequence(item.noticed_sequence);
+  record.set_touch_time(item.version.times.touch_time);
   if (item.position.index == 0) return;
   if (item.position.family == IndexFamily::kAdopted) {
     record.set_adopted_index_number(item.position.index);
@@ -305,14 +310,15 @@ absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes) {
   item.expired_sequence = record.expired_sequence();
   item.noticed_expire_time = record.noticed_expire_time();
   item.noticed_sequence = record.noticed_sequence();
+  item.version.times.touch_time = record.touch_time();
   if (record.adopted_index_number() != 0) {
     item.position = {record.adopted_index_number(), IndexFamily::kAdopted, item.adopted_until};
     return item;
   }
   if (record.index_number() == 0) return item;
   const auto family = static_cast<IndexFamily>(record.index_family());
-  const bool is_known =
-      (record.index_family() >= 1 && record.index_family() <= 3) || family == IndexFamily::kHeld;
+  const bool is_known = record.index_family() >= 1 && record.index_family() <= kIndexFamilies &&
+                        family != IndexFamily::kAdopted;
   if (!is_known) {
     return absl::DataLossError(
         absl::StrCat("item record names unknown index family ", record.index_family()));
@@ -341,6 +347,7 @@ std::string EncodeContainer(const Container& container) {
   }
   record.set_has_expire_at(container.has_expire_at);
   record.set_has_holds(container.has_holds);
+  record.set_has_touches(container.has_touches);
   record.set_accepted_holds_epoch(container.accepted_holds_epoch);
   record.set_held_until(container.held_until);
   if (container.feed.is_on()) FillRecord(container.feed, *record.mutable_feed());
@@ -370,6 +377,7 @@ absl::StatusOr<Container> DecodeContainer(uint64_t number, absl::string_view byt
   container.adoption = FromRecord(record.adoption());
   container.has_expire_at = record.has_expire_at();
   container.has_holds = record.has_holds();
+  container.has_touches = record.has_touches();
   container.accepted_holds_epoch = record.accepted_holds_epoch();
   container.held_until = record.held_until();
   container.feed = StateFromRecord(record.feed());

@@ -3,7 +3,24 @@
 #include <algorithm>
 #include <limits>
 
+#include "service/core/due_rules.h"
+
 namespace ttl {
+namespace {
+
+// As NextReported(), of an item that does not count as touched.
+StoredItem NextAdopted(const Container& container, const AdoptionTerms& terms,
+                       const StoredItemPtr& before, const ItemVersion& version) {
+  StoredItem next = NextVersion(before, version);
+  next.adopted_until = AdoptedUntil(container, terms, next.version.times);
+  if (before == nullptr || next.adopted_until == 0) return next;
+  const bool is_same = !before->state_unknown && IsSameWrite(before->version.times, version.times);
+  const bool waits = IsToConfirm(container, before->adopted_until);
+  if (is_same || waits) next.adopted_until = before->adopted_until;
+  return next;
+}
+
+}  // namespace
 
 bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
              const StoredItem& stored) {
@@ -23,19 +40,32 @@ StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version) 
   StoredItem next;
   next.version = version;
   next.generation = before == nullptr ? 1 : before->generation + 1;
-  if (before != nullptr) next.held_until = before->held_until;
+  if (before == nullptr) return next;
+  next.held_until = before->held_until;
+  next.version.times.touch_time =
+      std::max(version.times.touch_time, before->version.times.touch_time);
   return next;
 }
 
 StoredItem NextReported(const Container& container, const AdoptionTerms& terms,
-                        const StoredItemPtr& before, const ItemVersion& version) {
-  StoredItem next = NextVersion(before, version);
-  next.adopted_until = AdoptedUntil(container, terms, version.times);
-  if (before == nullptr || next.adopted_until == 0) return next;
-  const bool is_same = !before->state_unknown && before->version.times == version.times;
-  const bool waits = IsToConfirm(container, before->adopted_until);
-  if (is_same || waits) next.adopted_until = before->adopted_until;
+                        const StoredItemPtr& before, const ItemVersion& version,
+                        bool counts_as_touched) {
+  StoredItem next = NextAdopted(container, terms, before, version);
+  if (!counts_as_touched) return next;
+  ItemTimes& times = next.version.times;
+  times.touch_time = std::max(times.touch_time, absl::ToUnixSeconds(terms.latest));
+  if (next.adopted_until == 0) return next;
+  // One whose wait ends while it is not due is not adopted any more.
+  const DueRule rule = ComputeDueRule(container.settings.policy, {}, terms.now);
+  next.adopted_until = std::max(next.adopted_until, DueTime(rule, times).value_or(0));
   return next;
+}
+
+std::optional<StoredItem> CountedAsTouched(const StoredItem& item, int64_t touch_time) {
+  if (item.version.times.touch_time >= touch_time) return std::nullopt;
+  StoredItem touched = item;
+  touched.version.times.touch_time = touch_time;
+  return touched;
 }
 
 TrackedItem ToTracked(const StoredItem& stored) {
@@ -64,7 +94,8 @@ std::optional<ItemTimes> TimesOf(const StoredItem* item) {
 
 std::optional<EntryPosition> BelongsAt(uint64_t index, const StoredItem& item) {
   const ItemTimes& times = item.version.times;
-  const bool in_range = times.ts >= 0 && times.ts <= std::numeric_limits<int64_t>::max() - kMaxTtl;
+  const bool in_range =
+      times.ts >= 0 && times.base() <= std::numeric_limits<int64_t>::max() - kMaxTtl;
   if (index == 0 || !in_range) return std::nullopt;
   if (item.adopted_until != 0)
     return EntryPosition{index, IndexFamily::kAdopted, item.adopted_until};
@@ -73,7 +104,7 @@ std::optional<EntryPosition> BelongsAt(uint64_t index, const StoredItem& item) {
     case OwnEnd::Kind::kNever:
       return std::nullopt;
     case OwnEnd::Kind::kInherited:
-      return EntryPosition{index, IndexFamily::kTs, times.ts};
+      return EntryPosition{index, IndexFamily::kTs, times.base()};
     case OwnEnd::Kind::kAt:
       return EntryPosition{index, IndexFamily::kExpireTime, own.time};
   }
@@ -82,6 +113,15 @@ std::optional<EntryPosition> BelongsAt(uint64_t index, const StoredItem& item) {
 
 EntryPosition HeldPosition(uint64_t index, uint64_t hold) {
   return {index, IndexFamily::kHeld, static_cast<int64_t>(hold)};
+}
+
+EntryPosition GatedPosition(uint64_t index, uint64_t expired_sequence) {
+  return {index, IndexFamily::kGated, static_cast<int64_t>(expired_sequence)};
+}
+
+void LeaveGates(uint64_t index, StoredItem& item) {
+  if (item.position.index != index || item.position.family != IndexFamily::kGated) return;
+  item.position = BelongsAt(index, item).value_or(EntryPosition());
 }
 
 std::optional<EntryPosition> RetryPosition(uint64_t index, int64_t next_try) {

@@ -58,14 +58,22 @@ bool IsReleased(const StoredItem& item);
 // one that was switched off; 0: none.
 int64_t NoticedExpireTime(const FeedState& feed, const StoredItem& item);
 
-// The item after the next report, without its position; `before` may be null.
+// The item after the next report, without its position; `before` may be null. A touch stays: the
+// countdown begins at the later of it and the new `_ts`.
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version);
 
 // The same for a report of the store, which may adopt the item. An item that is adopted again while
 // it waits does not wait for longer than before, and an item that is already tracked in this
-// version is not adopted.
+// version is not adopted. One that `counts_as_touched`, because touches of it may be lost, is
+// touched at the latest time that it may be, so that it may expire late and never early. That does
+// not keep it from being adopted: it counts for the brake as without the touch, and waits until it
+// is due again.
 StoredItem NextReported(const Container& container, const AdoptionTerms& terms,
-                        const StoredItemPtr& before, const ItemVersion& version);
+                        const StoredItemPtr& before, const ItemVersion& version,
+                        bool counts_as_touched);
+
+// The item touched at `touch_time`, Unix seconds; absent if it was touched then or later.
+std::optional<StoredItem> CountedAsTouched(const StoredItem& item, int64_t touch_time);
 
 // The item as other layers see it.
 TrackedItem ToTracked(const StoredItem& stored);
@@ -80,6 +88,14 @@ std::optional<EntryPosition> BelongsAt(uint64_t index, const StoredItem& item);
 
 // The position in the index `index` of an item that is set aside under the hold with this number.
 EntryPosition HeldPosition(uint64_t index, uint64_t hold);
+
+// The position in the index `index` of an item that is set aside until the gates pass its EXPIRED,
+// which has this sequence.
+EntryPosition GatedPosition(uint64_t index, uint64_t expired_sequence);
+
+// The item, whose container has the index `index`, is not announced any more: if it is set aside
+// until gates pass its EXPIRED, it goes to where it belongs.
+void LeaveGates(uint64_t index, StoredItem& item);
 
 // The position in the index `index` of an item whose next try is at `next_try`, Unix seconds;
 // absent without an index.

@@ -152,6 +152,10 @@ absl::Status CheckFeeds(const Database& database, const Catalog& catalog, const 
   for (const ContainerPtr& container : catalog.All()) {
     if (!container->feed.is_on()) continue;
     feeds.insert(container->feed.number);
+    if (container->feed.has_gates != log.Gates(container->feed.number).has_gates) {
+      return FeedViolation("a container is wrong about whether it has gates",
+                           ContainerKey(container->number));
+    }
     TTL_RETURN_IF_ERROR(CheckLog(database, *container, log));
   }
   for (const char table : {kEventTable, kFeedTrimTable, kSubscriptionTable}) {

@@ -72,6 +72,7 @@ absl::StatusOr<Tallies::WalkStep> CountItems(const Database& database, const Con
     Tallies::AddTo(step.items, *item);
     if (Tallies::IsFailing(*item)) ++step.failing;
     if (Tallies::IsSetAside(*item, container.index_number)) ++step.set_aside;
+    if (Tallies::IsGated(*item, container.index_number)) ++step.gated;
     if (Tallies::IsAnnounced(*item, Tallies::AnnouncedAfter(container))) ++step.announced;
   }
   TTL_RETURN_IF_ERROR(cursor.status());

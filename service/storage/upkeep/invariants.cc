@@ -51,6 +51,7 @@ struct Expected {
   ItemHistogram walked;  // the items that the walk has passed
   int64_t failing = 0;   // of those
   int64_t set_aside = 0;
+  int64_t gated = 0;
   int64_t announced = 0;
 };
 using ExpectedTallies = absl::flat_hash_map<uint64_t, Expected>;
@@ -69,6 +70,7 @@ absl::Status CheckTallies(const Database& database, const Numbers& numbers, cons
     if (tallies.SetAside(number) != items.set_aside) {
       return Violation("items set aside are miscounted", key);
     }
+    if (tallies.Gated(number) != items.gated) return Violation("gated items are miscounted", key);
     if (tallies.Announced(number) != items.announced)
       return Violation("announced items are miscounted", key);
     if (!view.histogram.Agrees(items.walked)) return Violation("a tally is not of its items", key);
@@ -96,6 +98,7 @@ void Expect(const Tallies& tallies, const Container& container, absl::string_vie
   Tallies::AddTo(expected[number].walked, item);
   if (Tallies::IsFailing(item)) ++expected[number].failing;
   if (Tallies::IsSetAside(item, container.index_number)) ++expected[number].set_aside;
+  if (Tallies::IsGated(item, container.index_number)) ++expected[number].gated;
   if (Tallies::IsAnnounced(item, Tallies::AnnouncedAfter(container))) ++expected[number].announced;
 }
 
@@ -210,6 +213,9 @@ absl::Status CheckItem(const Database& database, const Container& container,
   const std::optional<ItemKey> key = DecodeItemKey(encoded);
   if (!key.has_value()) return Violation("the key of an item is truncated", encoded);
   TTL_RETURN_IF_ERROR(CheckAnnounced(database, container, encoded, item));
+  if (item.version.times.touch_time != 0 && !container.has_touches) {
+    return Violation("an item is touched in a container without touches", encoded);
+  }
   const auto wanted = BelongsAt(container.index_number, item);
   if (item.position.index != container.index_number || item.position.index == 0) {
     if (wanted.has_value() && !container.index_build.has_value()) {
@@ -227,6 +233,14 @@ absl::Status CheckItem(const Database& database, const Container& container,
     const auto number = static_cast<uint64_t>(item.position.time);
     TTL_ASSIGN_OR_RETURN(const auto hold, database.Get(HoldKey(container.number, number)));
     if (!hold.has_value()) return Violation("an item is set aside under no hold", encoded);
+    if (wanted.has_value()) return absl::OkStatus();
+    return Violation("an item that can never expire is set aside", encoded);
+  }
+  if (item.position.family == IndexFamily::kGated) {
+    // A gate passes the entry no later than the EXPIRED of its item.
+    if (static_cast<uint64_t>(item.position.time) != item.expired_sequence) {
+      return Violation("an item is set aside under an event that is not its EXPIRED", encoded);
+    }
     if (wanted.has_value()) return absl::OkStatus();
     return Violation("an item that can never expire is set aside", encoded);
   }

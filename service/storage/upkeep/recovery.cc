@@ -232,6 +232,7 @@ class RecordRepair {
     }
     TTL_RETURN_IF_ERROR(PurgeUnknown(kIndexTable, PurgeKind::kIndex));
     TTL_RETURN_IF_ERROR(CheckItems());
+    TTL_RETURN_IF_ERROR(NoteLostTouches());
     TTL_RETURN_IF_ERROR(RepairHolds());
     TTL_RETURN_IF_ERROR(RepairFeeds());
     TTL_RETURN_IF_ERROR(EraseTable(kTotalsTable));
@@ -360,6 +361,7 @@ class RecordRepair {
         if (DecodeItemKey(cursor.key()).has_value() && item.ok()) {
           ++report_.items;
           if (item->version.times.expire_at.has_value()) NoteExpireAt(container);
+          if (item->version.times.touch_time != 0) container.has_touches = true;
           NoteSequence(item->expired_sequence);
           NoteSequence(item->noticed_sequence);
           continue;
@@ -373,7 +375,24 @@ class RecordRepair {
     return absl::OkStatus();
   }
 
-  // The recovered container and facts may be older than the item.
+  // This format says that there is a container with touches. If none is known, the record of one is
+  // back as it was before, and its touched items are lost: it may be any of them. Their items then
+  // expire late, and never early.
+  absl::Status NoteLostTouches() {
+    TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> format, database_.DataFormat());
+    if (format.value_or(kFirstDataFormat) < kTouchDataFormat || HasTouches()) {
+      return absl::OkStatus();
+    }
+    for (Container& container : containers_) container.has_touches = true;
+    return absl::OkStatus();
+  }
+
+  bool HasTouches() const {
+    return std::any_of(containers_.begin(), containers_.end(),
+                       [](const Container& container) { return container.has_touches; });
+  }
+
+  // The recovered container and facts may be older than the item; so may has_touches.
   void NoteExpireAt(Container& container) {
     container.has_expire_at = true;
     has_expire_at_ = true;
@@ -394,6 +413,8 @@ class RecordRepair {
         containers_.begin(), containers_.end(),
         [](const Container& container) { return container.settings.windows.has_value(); });
     if (has_windows) needed = kWindowsDataFormat;
+    if (!gates_.empty()) needed = kGateDataFormat;
+    if (HasTouches()) needed = kTouchDataFormat;
     TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> present, database_.DataFormat());
     if (needed > present.value_or(kFirstDataFormat)) {
       Change(MetaKey(kDataFormatFact), absl::StrCat(needed));
@@ -417,7 +438,7 @@ class RecordRepair {
 
   // Items and events that are back may contradict each other, so each log begins anew: its events
   // are dropped, which subscriptions are announced, and no sequence is used again. An item that is
-  // announced stays so.
+  // announced stays so, but where there are gates it is announced again before it is deleted.
   absl::Status RepairFeeds() {
     TTL_ASSIGN_OR_RETURN(const auto next_event, database_.Get(MetaKey(kNextEventFact)));
     uint64_t reserved_end = 0;
@@ -430,6 +451,11 @@ class RecordRepair {
     for (Container& container : containers_) {
       if (!container.feed.is_on()) continue;
       NoteSequence(std::max<uint64_t>(container.feed.first_sequence, 1));
+      const bool had_gates = container.feed.has_gates;
+      container.feed.has_gates = HasGates(container.feed.number);
+      if (!had_gates || container.feed.has_gates) continue;
+      Lose(absl::StrCat("a gated subscription of container ", container.id,
+                        " may be missing: create it before deletes are resumed"));
     }
     if (last_sequence_ == 0) return absl::OkStatus();
     for (Container& container : containers_) {
@@ -437,7 +463,16 @@ class RecordRepair {
       Change(FeedTrimKey(container.feed.number), EncodeFeedTrim(last_sequence_));
     }
     Change(MetaKey(kNextEventFact), absl::StrCat(last_sequence_ + 1));
+    for (auto& [key, gate] : gates_) {
+      gate.gate_sequence = last_sequence_;
+      Change(key, EncodeSubscription(gate));
+    }
     return absl::OkStatus();
+  }
+
+  bool HasGates(uint64_t feed) const {
+    const auto first = gates_.lower_bound(SubscriptionKey(feed, ""));
+    return first != gates_.end() && DecodeNumber(first->first) == feed;
   }
 
   // Erases all events, in parts: there may be more of them than fit in memory.
@@ -470,6 +505,7 @@ class RecordRepair {
       const auto subscription = DecodeSubscription(name, cursor.value());
       if (subscription.ok()) {
         NoteSequence(subscription->acknowledged_sequence);
+        if (subscription->gate) gates_.emplace(cursor.key(), *subscription);
         continue;
       }
       Lose(absl::StrCat("subscription \"", name, "\": ", subscription.status().message()));
@@ -585,9 +621,10 @@ class RecordRepair {
   WriteSet changes_;
   std::vector<Container> containers_;
   uint64_t next_number_ = 1;
-  bool has_expire_at_ = false;            // an item has one
-  uint64_t last_sequence_ = 0;            // of all events that there may have been
-  std::map<uint64_t, StoredHold> holds_;  // by number
+  bool has_expire_at_ = false;                 // an item has one
+  uint64_t last_sequence_ = 0;                 // of all events that there may have been
+  std::map<uint64_t, StoredHold> holds_;       // by number
+  std::map<std::string, Subscription> gates_;  // by encoded key
   RepairReport report_;
 };
 

@@ -2,14 +2,17 @@
 #define TTL_SERVICE_TRANSPORT_CALLS_ASYNC_WRITE_STREAM_H_
 
 #include <google/protobuf/descriptor.h>
+#include <grpcpp/alarm.h>
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "service/base/mutex.h"
 #include "service/transport/calls/byte_service.h"
 #include "service/transport/calls/call_counters.h"
@@ -20,9 +23,17 @@ namespace ttl {
 
 // One call of a server-streaming method, from the wait for a client to its end. At most one message
 // is in flight, and the next one is built after it was sent: a slow client costs the memory of one
-// message. Must be created with std::make_shared; pending operations keep it alive. Thread-safe.
+// message. A stream whose client reads nothing for the stall limit, or up to twice as long, is
+// ended, because others may wait for what it holds, such as one of a limited number of streams; if
+// the client does not read the status either for as long, the call is cancelled. Must be created
+// with std::make_shared; pending operations keep it alive. Thread-safe.
 class AsyncWriteStream : public std::enable_shared_from_this<AsyncWriteStream> {
  public:
+  // For streams that hold nothing but their place. A client may need minutes for what it has read
+  // before it reads on.
+  static constexpr absl::Duration kStallLimit = absl::Minutes(10);
+
+  explicit AsyncWriteStream(absl::Duration stall_limit = kStallLimit) : stall_limit_(stall_limit) {}
   virtual ~AsyncWriteStream() = default;
 
   // Waits for a client to call `method` of `service` on `queue`. The stream is counted in
@@ -49,6 +60,10 @@ class AsyncWriteStream : public std::enable_shared_from_this<AsyncWriteStream> {
   // one thread at a time; must not call methods of this class.
   virtual bool MakeNext(grpc::ByteBuffer& message) = 0;
 
+  // The stream has been ended because its client does not read. Runs on the queue's thread, and
+  // before OnEnded().
+  virtual void OnStalled() {}
+
   // The stream has ended. Runs on the queue's thread, and only after OnOpen().
   virtual void OnEnded() = 0;
 
@@ -72,24 +87,41 @@ class AsyncWriteStream : public std::enable_shared_from_this<AsyncWriteStream> {
   void OnWritten(bool ok);
   void OnGone(bool ok);
   void OnFinished(bool ok);
+  void OnStallCheck(bool ok);
   absl::StatusCode EndCode();
   void Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // While the next check is set, it counts as a call of the queue.
+  void SetStallCheck();
+  // Whether the client has read nothing since the previous call although something waits for it.
+  bool IsStalled();
+  void TakeStall();
+
+  const absl::Duration stall_limit_;
   // Set by Accept().
   CallQueue* queue_ = nullptr;
   MethodCounter* counter_ = nullptr;
+  const google::protobuf::MethodDescriptor* method_ = nullptr;
   grpc::ServerContext context_;
   grpc::ByteBuffer request_;
   Step started_{*this, &AsyncWriteStream::OnStarted};
   Step written_{*this, &AsyncWriteStream::OnWritten};
   Step gone_{*this, &AsyncWriteStream::OnGone};
   Step finished_{*this, &AsyncWriteStream::OnFinished};
+  Step stall_check_{*this, &AsyncWriteStream::OnStallCheck};
+
+  // Used by the queue's thread only.
+  grpc::Alarm alarm_;
+  bool has_ended_ = false;
+  bool is_ended_as_stalled_ = false;
 
   Mutex mutex_;
   ByteService::StreamWriter writer_ ABSL_GUARDED_BY(mutex_){&context_};
   std::optional<absl::Status> end_status_
       ABSL_GUARDED_BY(mutex_);  // absent while the stream is open
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  uint64_t writes_ ABSL_GUARDED_BY(mutex_) = 0;  // of messages and the status, begun so far
+  uint64_t writes_seen_ ABSL_GUARDED_BY(mutex_) = 0;
   grpc::ByteBuffer message_ ABSL_GUARDED_BY(mutex_);
 };
 

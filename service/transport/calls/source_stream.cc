@@ -1,17 +1,11 @@
 #include "service/transport/calls/source_stream.h"
 
-#include <grpcpp/alarm.h>
-#include <spdlog/spdlog.h>
-
 #include <atomic>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/str_cat.h"
-#include "service/base/error_details.h"
 #include "service/base/mutex.h"
 #include "service/transport/calls/async_write_stream.h"
 
@@ -20,51 +14,15 @@ namespace ttl {
 class SourceMethod::Stream final : public AsyncWriteStream {
  public:
   explicit Stream(SourceMethod& method)
-      : method_(method), worker_(method.worker_), stall_watch_(*this) {}
+      : AsyncWriteStream(method.stall_limit_), method_(method), worker_(method.worker_) {}
 
  private:
-  // A periodic alarm on the queue's thread while the stream is open. While it is set, it keeps the
-  // stream alive and counts as a call of the queue.
-  class StallWatch final : public CallStep {
-   public:
-    explicit StallWatch(Stream& stream)
-        : stream_(stream), queue_(stream.method_.queue_), limit_(stream.method_.stall_limit_) {}
-
-    void Start() {
-      queue_.BeginCall();
-      Set();
-    }
-    void Stop() { alarm_.Cancel(); }
-
-    void Proceed(bool ok) override {
-      const std::shared_ptr<AsyncWriteStream> keep = std::move(keep_);
-      if (!ok || stream_.ended_) return queue_.EndCall();
-      if (stream_.IsStalled()) stream_.TakeStall(limit_);
-      Set();
-    }
-
-   private:
-    void Set() {
-      keep_ = stream_.shared_from_this();
-      alarm_.Set(&queue_.queue(),
-                 gpr_time_from_millis(absl::ToInt64Milliseconds(limit_), GPR_TIMESPAN),
-                 static_cast<CallStep*>(this));
-    }
-
-    Stream& stream_;
-    CallQueue& queue_;
-    const absl::Duration limit_;
-    std::shared_ptr<AsyncWriteStream> keep_;
-    grpc::Alarm alarm_;
-  };
-
   void OnOpen(grpc::ByteBuffer& request) override {
     method_.Accept();
     method_.open_.insert(this);
     if (const absl::Status refused = method_.Refusal(context()); !refused.ok()) {
       return End(refused);
     }
-    stall_watch_.Start();
     Run([this, &request, open = method_.open_source_] {
       if (ended_) return;
       absl::StatusOr<ByteSource> source = open(request);
@@ -77,20 +35,24 @@ class SourceMethod::Stream final : public AsyncWriteStream {
   bool MakeNext(grpc::ByteBuffer& message) override {
     {
       const MutexLock lock(next_mutex_);
-      is_sending_ = next_.has_value();
-      if (!is_sending_) return false;
+      if (!next_.has_value()) return false;
       message = *std::move(next_);
       next_.reset();
-      ++sent_;
     }
     Run([this] { Advance(); });
     return true;
   }
 
+  void OnStalled() override { DropSource(); }
+
   void OnEnded() override {
     method_.open_.erase(this);
     ended_ = true;
-    stall_watch_.Stop();
+    DropSource();
+  }
+
+  // Frees what the source holds.
+  void DropSource() {
     Run([this] { source_ = nullptr; });
   }
 
@@ -109,24 +71,6 @@ class SourceMethod::Stream final : public AsyncWriteStream {
     SendNext();
   }
 
-  // Whether the message being sent is the same as at the previous call.
-  bool IsStalled() {
-    const MutexLock lock(next_mutex_);
-    const uint64_t seen = std::exchange(sent_seen_, sent_);
-    return is_sending_ && sent_ == seen;
-  }
-
-  // Ends the stream, which frees what others may wait for. The status follows the message that the
-  // client has not read, so it needs time to read both; a second stall cuts it off.
-  void TakeStall(absl::Duration limit) {
-    if (std::exchange(is_told_, true)) return context().TryCancel();
-    spdlog::warn("stream ended, its client does not read: method={} limit={}",
-                 method_.method_.full_name(), absl::FormatDuration(limit));
-    End(MakeError(Reason::kClientTooSlow,
-                  absl::StrCat("the client read no message for ", absl::FormatDuration(limit))));
-    Run([this] { source_ = nullptr; });
-  }
-
   // Runs `task` on the worker and keeps the stream alive until then.
   void Run(std::function<void()> task) {
     // Never refused: each stream has at most three tasks, and there are few streams.
@@ -136,14 +80,9 @@ class SourceMethod::Stream final : public AsyncWriteStream {
   SourceMethod& method_;  // not after OnEnded()
   CallWorker& worker_;
   std::atomic<bool> ended_ = false;
-  bool is_told_ = false;  // that it is too slow; for the queue's thread
-  ByteSource source_;     // for the worker
+  ByteSource source_;  // for the worker
   Mutex next_mutex_;
   std::optional<grpc::ByteBuffer> next_ ABSL_GUARDED_BY(next_mutex_);
-  bool is_sending_ ABSL_GUARDED_BY(next_mutex_) = false;
-  uint64_t sent_ ABSL_GUARDED_BY(next_mutex_) = 0;  // messages, including the one in flight
-  uint64_t sent_seen_ ABSL_GUARDED_BY(next_mutex_) = 0;
-  StallWatch stall_watch_;
 };
 
 SourceMethod::SourceMethod(CallQueue& queue, ByteService& service,

@@ -34,10 +34,9 @@ using MessageSource = absl::AnyInvocable<absl::StatusOr<SourceStep>(Response&)>;
 using ByteSource = MessageSource<grpc::ByteBuffer>;
 
 // A server-streaming method on one queue whose messages take work: a worker makes them, at most one
-// ahead of the client. A stream whose client reads nothing for the stall limit, or up to twice as
-// long, is ended, because others may wait for the resources it holds; if it does not read the
-// status either for as long, the call is cancelled. Runs on the queue's thread only; must be
-// constructed and destroyed while that is not running.
+// ahead of the client. A stream that is ended because its client reads nothing for the stall limit
+// (AsyncWriteStream) frees its source. Runs on the queue's thread only; must be constructed and
+// destroyed while that is not running.
 class SourceMethod final : public QueuedMethod {
  public:
   // Opens the source of a call. Runs on the worker, as do all calls of the source and its

@@ -28,6 +28,9 @@ constexpr absl::Duration kPushback = absl::Milliseconds(100);
 // A sidecar that stops is usually restarted at once.
 constexpr absl::Duration kPushbackOfShutdown = absl::Milliseconds(250);
 
+// A negative pushback keeps gRPC and the clients from retrying.
+constexpr char kDoNotRetry[] = "-1";
+
 bool IsContinuationByte(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 std::string CutValid(absl::string_view message) {
@@ -99,6 +102,11 @@ std::optional<absl::Duration> RetryPushback(const absl::Status& status) {
 }
 
 void AddRetryPushback(const absl::Status& status, grpc::ServerContextBase& context) {
+  // It may last for hours, and a read is served without its touch.
+  if (absl::IsUnavailable(status) && ReasonOf(status) == EntryOf(Reason::kTouchUnavailable).name) {
+    context.AddTrailingMetadata(kRetryPushbackKey, kDoNotRetry);
+    return;
+  }
   const auto pushback = RetryPushback(status);
   if (!pushback.has_value()) return;
   context.AddTrailingMetadata(kRetryPushbackKey,

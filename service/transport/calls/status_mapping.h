@@ -27,7 +27,8 @@ absl::Status ShuttingDown();
 // is up to the client.
 std::optional<absl::Duration> RetryPushback(const absl::Status& status);
 
-// Adds the RetryPushback() of `status`, if it has one, to the trailing metadata.
+// Adds the RetryPushback() of `status`, if it has one, to the trailing metadata; a negative one for
+// TOUCH_UNAVAILABLE, which is not to be retried.
 void AddRetryPushback(const absl::Status& status, grpc::ServerContextBase& context);
 
 }  // namespace ttl

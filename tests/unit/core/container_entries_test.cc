@@ -57,6 +57,7 @@ containers:
       max_age_seconds: 7200
       max_bytes: 2097152
       notice_seconds: 60
+    allow_touch: true
   - default_ttl: -1
     id: "sessions"
 )");
@@ -75,6 +76,7 @@ containers:
   orders.settings.show_held = true;
   orders.settings.requires_holds = true;
   orders.settings.feed = {.max_age_seconds = 7200, .max_bytes = 2 << 20, .notice_seconds = 60};
+  orders.settings.allow_touch = true;
   ContainerEntry sessions = {.id = "sessions", .settings = {}};
   sessions.settings.policy.default_ttl = -1;
   EXPECT_THAT(*entries, testing::ElementsAre(orders, sessions));
@@ -164,6 +166,7 @@ TEST(ContainerEntriesTest, BadValueNamesFileLineContainerKeyAndValue) {
       {"show_held: 'true'", "show_held", "\"true\""},
       {"holds: 1", "holds", "\"1\""},
       {"holds: [true]", "holds", "a list"},
+      {"allow_touch: on", "allow_touch", "\"on\""},
       {"feed: true", "feed", "\"true\""},
       {"feed: {max_age_seconds: 59}", "feed.max_age_seconds", "\"59\""},
       {"feed: {max_age_seconds: 31622401}", "feed.max_age_seconds", "\"31622401\""},

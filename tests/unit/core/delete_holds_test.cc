@@ -148,6 +148,8 @@ INSTANTIATE_TEST_SUITE_P(
                  DeleteHold::kWindow, true},
         HoldCase{"Retry", [](Situation& s) { s.waits_for_retry = true; }, DeleteHold::kRetry,
                  false},
+        HoldCase{"Gate", [](Situation& s) { s.storage.has_gated_items = true; }, DeleteHold::kGate,
+                 false},
         HoldCase{"Budget", [](Situation& s) { s.rates.budget.emplace(); }, DeleteHold::kBudget,
                  true},
         HoldCase{"Backoff", [](Situation& s) { s.pace.held_until = kNow + kAhead; },

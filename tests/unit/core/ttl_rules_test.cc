@@ -1,5 +1,6 @@
 #include "service/core/ttl_rules.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -15,11 +16,13 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "service/core/due_rules.h"
 #include "tests/unit/core/generators.h"
 
 namespace ttl {
 namespace {
 
+using generators::kMaxInt64;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -92,6 +95,72 @@ TEST(TtlRulesTest, AllCombinationsOfDefaultTtlTtlAndExpireAt) {
       EXPECT_EQ(*expiry.time, rule.item.ts + *expiry.effective_ttl);
     }
   }
+}
+
+// A touch moves an end by a ttl, up to the expire_at, and nothing else.
+TEST(TtlRulesTest, ATouchMovesEachCombinationAsMuchAsItMay) {
+  constexpr int64_t kLater = 7;
+  for (const RuleCase& rule : ReadRuleCases()) {
+    ItemTimes touched = rule.item;
+    touched.touch_time = touched.ts + kLater;
+    std::optional<int64_t> expected = rule.expire_time;
+    if (rule.source == "item" || rule.source == "container") {
+      expected = std::min(*expected + kLater, rule.item.expire_at.value_or(*expected + kLater));
+    }
+    EXPECT_EQ(ExpireTime(rule.default_ttl, touched), expected)
+        << "default_ttl " << rule.default_ttl.value_or(0) << ", ttl " << rule.item.ttl.value_or(0)
+        << ", expire_at " << rule.item.expire_at.value_or(0);
+    touched.touch_time = touched.ts - kLater;
+    EXPECT_EQ(ExpireTime(rule.default_ttl, touched), rule.expire_time);
+  }
+}
+
+TEST(TtlRulesTest, ATtlCountsFromTheLaterOfTsAndTouch) {
+  constexpr int64_t kTs = 1000;
+  struct {
+    std::optional<int64_t> default_ttl, ttl, expire_at;
+    int64_t touch_time;
+    std::optional<int64_t> expire_time;
+    TtlSource source;
+  } kCases[] = {
+      {50, kAbsent, kAbsent, 0, 1050, TtlSource::kContainer},
+      {50, kAbsent, kAbsent, 1020, 1070, TtlSource::kContainer},
+      {50, kAbsent, kAbsent, 999, 1050, TtlSource::kContainer},  // written since
+      {50, 30, kAbsent, 1020, 1050, TtlSource::kItem},
+      {-1, 30, kAbsent, 1020, 1050, TtlSource::kItem},
+      {-1, kAbsent, kAbsent, 1020, kAbsent, TtlSource::kNone},
+      {50, -1, kAbsent, 1020, kAbsent, TtlSource::kNone},
+      {kAbsent, 30, kAbsent, 1020, kAbsent, TtlSource::kNone},
+      // expire_at is not moved, and the earlier of the two ends counts.
+      {50, kAbsent, 1040, 1020, 1040, TtlSource::kExpireAt},
+      {50, -1, 1040, 1020, 1040, TtlSource::kExpireAt},
+      {50, 30, 1060, 1020, 1050, TtlSource::kItem},
+      {50, 30, 1040, 1020, 1040, TtlSource::kExpireAt},
+      {50, 30, 1040, 0, 1030, TtlSource::kItem},
+      {50, 30, kAbsent, std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::max(),
+       TtlSource::kItem},
+  };
+  for (const auto& c : kCases) {
+    const ItemTimes item = {kTs, c.ttl, c.expire_at, c.touch_time};
+    SCOPED_TRACE(testing::Message() << "default_ttl " << c.default_ttl.value_or(0) << ", ttl "
+                                    << c.ttl.value_or(0) << ", touched at " << c.touch_time);
+    const Expiry expiry = ComputeExpiry(c.default_ttl, item);
+    EXPECT_EQ(expiry.time, c.expire_time);
+    EXPECT_EQ(expiry.source, c.source);
+    const DueRule rule = ComputeDueRule({c.default_ttl, /*delay_seconds=*/7}, {}, At(0));
+    const bool is_last = c.expire_time == std::numeric_limits<int64_t>::max();
+    const std::optional<int64_t> due_time =
+        c.expire_time.has_value() && !is_last ? *c.expire_time + 7 : c.expire_time;
+    EXPECT_EQ(DueTime(rule, item), due_time);
+  }
+}
+
+TEST(TtlRulesTest, ATouchIsNoPartOfAVersion) {
+  const ItemTimes item = {1000, 30, 2000, 1010};
+  EXPECT_TRUE(IsSameWrite(item, {1000, 30, 2000, 1020}));
+  EXPECT_FALSE(IsSameWrite(item, {1001, 30, 2000, 1010}));
+  EXPECT_FALSE(IsSameWrite(item, {1000, kAbsent, 2000, 1010}));
+  EXPECT_FALSE(IsSameWrite(item, {1000, 30, kAbsent, 1010}));
 }
 
 TEST(TtlRulesTest, ExpireAtOfTheYear9999IsTheLastLegalOne) {

@@ -217,6 +217,23 @@ TEST(AnnouncerTest, AChangeOfPolicyIsOneEventAndItsItemsFollowInBoundedSteps) {
   EXPECT_EQ(h.Watermark("c"), 100);
 }
 
+// The watermark goes on until the commit of the change, whose time was read before.
+TEST(AnnouncerTest, WhatAWatermarkOfTheOldPolicyCoversIsLate) {
+  SweepHarness h;
+  h.CreateWithFeed("c", 1000);
+  h.Write("c", "covered", kStart);
+  h.Write("c", "later", kStart + 10);
+  h.clock.Advance(absl::Seconds(10));
+  h.AnnounceNow();
+  ASSERT_EQ(h.Watermark("c"), 10);
+  h.storage.SetDefaultTtl("c", 5);  // by a time of kStart
+  h.AnnounceNow();
+  h.clock.Advance(absl::Seconds(5));
+  h.AnnounceNow();
+  EXPECT_THAT(h.Events("c"),
+              ElementsAre("POLICY_CHANGED", "EXPIRED covered late", "EXPIRED later"));
+}
+
 TEST(AnnouncerTest, WhatLivesAgainIsRevivedAndItsNextExpiryAnnouncedAnew) {
   SweepHarness h;
   h.CreateWithFeed("c", 10);
@@ -422,6 +439,68 @@ TEST(AnnouncerTest, AnItemIsNoticedAgainIfAPolicyMovesItsEndByMoreThanTheNotice)
   EXPECT_EQ(h.AnnounceNow().announced, 1);
 }
 
+TEST(AnnouncerTest, ATouchedItemIsNoticedAndAnnouncedAtItsNewEnd) {
+  FeedSettings feed;
+  feed.notice_seconds = 5;
+  SweepHarness h;
+  h.CreateWithFeed("c", 20, feed);
+  h.storage.AllowTouch("c");
+  h.Write("c", "a", kStart);
+  h.AnnounceNow();
+  h.clock.Advance(absl::Seconds(16));
+  EXPECT_EQ(h.AnnounceNow().noticed, 1);
+  h.storage.TouchOne("c", "a", h.Now());
+  h.clock.Advance(absl::Seconds(10));  // past its first end
+  Announcer::StepResult step = h.AnnounceNow();
+  EXPECT_EQ(step.announced + step.noticed, 0);
+  h.clock.Advance(absl::Seconds(5));
+  EXPECT_EQ(h.AnnounceNow().noticed, 1);
+  h.clock.Advance(absl::Seconds(5));
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
+  EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRING a", "EXPIRING a", "EXPIRED a"));
+}
+
+// The touch was judged a second before. The index entry stays where it is.
+TEST(AnnouncerTest, AnItemThatIsTouchedInTheCommitThatTellsItIsAnnouncedAtItsNewEnd) {
+  SweepHarness h;
+  const uint64_t number = h.CreateWithFeed("c", -1)->number;
+  h.storage.AllowTouch("c");
+  h.Write("c", "a", kStart, 10);
+  h.AnnounceNow();
+  h.clock.Advance(absl::Seconds(10));
+  h.storage.env().HoldSyncs(true);
+  h.storage->items().Track(number, {ReportOf("first", kStart + 10, 10)}, AdoptionTerms(),
+                           [](auto outcomes) { EXPECT_TRUE(outcomes.ok()); });
+  h.storage.env().AwaitHeldSync();
+  std::thread announcer([&] { h.AnnounceNow(); });
+  EXPECT_TRUE(WaitUntil([&] { return h.storage->Figures().commits.queued_changes == 1; }));
+  h.storage->touches().Touch(
+      number, {{KeyOf("a")}}, [] { return SoundTime(kStart + 9); },
+      [](const auto& touched) { EXPECT_EQ(touched->items.at(0).outcome, TouchOutcome::kTouched); });
+  h.storage.env().HoldSyncs(false);
+  announcer.join();
+  h.Write("c", "last", kStart + 10, -1);  // committed after the touch
+  EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a", "REVIVED a"));
+  h.clock.Advance(absl::Seconds(9));
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
+}
+
+// The clock is put back by less than would make it suspect.
+TEST(AnnouncerTest, ATouchOfAToldItemThatLivesAgainRevivesIt) {
+  SweepHarness h;
+  h.CreateWithFeed("c", 20);
+  h.storage.AllowTouch("c");
+  h.Write("c", "a", kStart);
+  h.clock.Advance(absl::Seconds(20));
+  h.AnnounceNow();
+  h.clock.StepWall(-absl::Seconds(2));
+  EXPECT_EQ(h.storage.TouchOne("c", "a", h.Now()).outcome, TouchOutcome::kTouched);
+  EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a", "REVIVED a"));
+  h.clock.Advance(absl::Seconds(20));
+  EXPECT_EQ(h.AnnounceNow().announced, 1);
+  EXPECT_THAT(h.Events("c"), ElementsAre("EXPIRED a", "REVIVED a", "EXPIRED a"));
+}
+
 TEST(AnnouncerTest, TheWatermarkIsTheTimeUpToWhichEverythingIsAnnounced) {
   SweepHarness h;
   h.CreateWithFeed("c", 10);
@@ -491,7 +570,7 @@ TEST(AnnouncerTest, TheLoopTellsEachItemInItsSecond) {
   guarded_clock.Tick();
   StorageForTest storage(options);
   const std::unique_ptr<Levers> levers = Levers::Load(*storage, {}).value();
-  const FeedJudge judge(guarded_clock, storage->data_trust(), levers->store_trust());
+  const FeedJudge judge(guarded_clock, clock, storage->data_trust(), levers->store_trust());
   storage->feed().SetClock([&judge] { return judge.Read(); });
   ContainerSettings settings;
   settings.policy.default_ttl = -1;

@@ -39,6 +39,7 @@ ContainerSettings FullSettings() {
   settings.show_held = true;
   settings.requires_holds = true;
   settings.feed = {.max_age_seconds = 7200, .max_bytes = 2 << 20, .notice_seconds = 60};
+  settings.allow_touch = true;
   return settings;
 }
 
@@ -53,7 +54,8 @@ constexpr char kFullContainer[] =
     "max_deletes_per_second: 500 } windows { days: [DAY_OF_WEEK_SATURDAY, DAY_OF_WEEK_SUNDAY] "
     "start: '00:00' end: '24:00' } time_zone: 'Europe/Berlin' max_deletes_per_second_outside: 7 } "
     "} show_held: true requires_holds: true "
-    "feed { max_age { seconds: 7200 } max_bytes: 2097152 notice { seconds: 60 } }";
+    "feed { max_age { seconds: 7200 } max_bytes: 2097152 notice { seconds: 60 } } "
+    "allow_touch: true";
 
 Container MakeContainer(ContainerSettings settings) {
   Container container;
@@ -88,7 +90,7 @@ TEST(ReadSettingsTest, AbsentFieldsHaveTheirDefaults) {
 TEST(ReadSettingsTest, FieldsSetByTheServerAreIgnored) {
   EXPECT_EQ(ReadSettings(Proto<v1::Container>(
                              "etag: 'x' create_time { seconds: 1 } update_time { seconds: 2 } "
-                             "index_progress { percent: 5 } has_holds: true"))
+                             "index_progress { percent: 5 } has_holds: true has_touches: true"))
                 .value(),
             ContainerSettings());
 }
@@ -189,9 +191,10 @@ TEST(ReadSettingsTest, ValuesOutOfRangeAreRefusedByTheSettingsCheck) {
 
 TEST(UpdateTest, AMaskIsRequiredAndNamesWhatCanBeChanged) {
   EXPECT_THAT(Update("container { id: 'c' default_ttl: 5 }"), IsInvalid("update_mask is empty"));
-  for (const char* path : {"id", "etag", "create_time", "index_progress", "has_holds",
-                           "delete_policy.delay.seconds", "defaultTtl", "delete_policy.", "",
-                           " default_ttl", "delete_policy.brake.release_after", "*.", "delete"}) {
+  for (const char* path :
+       {"id", "etag", "create_time", "index_progress", "has_holds", "has_touches",
+        "delete_policy.delay.seconds", "defaultTtl", "delete_policy.", "", " default_ttl",
+        "delete_policy.brake.release_after", "*.", "delete"}) {
     EXPECT_THAT(Update(absl::StrCat("update_mask { paths: 'default_ttl' paths: '", path, "' }")),
                 IsInvalid(absl::StrCat("update_mask names \"", path, "\""), "indexing_mode"))
         << path;
@@ -274,12 +277,13 @@ TEST(UpdateTest, EverySettingHasAPath) {
          to = full;
          to.policy.default_ttl = default_ttl;
          to.indexing_mode = mode;
-         to.show_held = to.requires_holds = false;
+         to.show_held = to.requires_holds = to.allow_touch = false;
          to.feed.reset();
        }},
       {"show_held", [](const auto& full, auto& to) { to.show_held = full.show_held; }},
       {"requires_holds",
        [](const auto& full, auto& to) { to.requires_holds = full.requires_holds; }},
+      {"allow_touch", [](const auto& full, auto& to) { to.allow_touch = full.allow_touch; }},
       {"feed", [](const auto& full, auto& to) { to.feed = full.feed; }},
       {"feed.max_age",
        [](const auto& full, auto& to) {
@@ -384,6 +388,20 @@ TEST(ContainerToProtoTest, HoldsThatStandOrMayStandAreTold) {
   }
 }
 
+TEST(ContainerToProtoTest, ThatItemsMayHaveBeenTouchedIsTold) {
+  Container container = kPresent;
+  EXPECT_FALSE(ToProto(container, false).has_touches());
+  container.has_touches = true;
+  EXPECT_TRUE(ToProto(container, false).has_touches());
+  EXPECT_FALSE(ToProto(container, false).allow_touch());
+}
+
+TEST(ContainerToProtoTest, AGateIsToldLikeAHold) {
+  Container container = kPresent;
+  container.feed.has_gates = true;
+  EXPECT_TRUE(ToProto(container, /*holds_in_doubt=*/false).has_holds());
+}
+
 TEST(IndexProgressTest, Table) {
   Container container = kPresent;
   EXPECT_EQ(IndexProgressOf(container).state(), v1::INDEX_STATE_READY);
@@ -408,12 +426,12 @@ TEST(DescribeTest, SaysEverySettingAndWhichAreAbsent) {
             "release_after_seconds=7200} windows={mon,tue,wed,thu,fri 22:00-06:00 500; "
             "sat,sun 00:00-24:00 time_zone=Europe/Berlin max_deletes_per_second_outside=7} "
             "show_held=true requires_holds=true "
-            "feed={max_age_seconds=7200 max_bytes=2097152 notice_seconds=60}}");
+            "feed={max_age_seconds=7200 max_bytes=2097152 notice_seconds=60} allow_touch=true}");
   EXPECT_EQ(Describe(ContainerSettings()),
             "{default_ttl=absent indexing_mode=INDEXING_MODE_CONSISTENT "
             "max_deletes_per_second=absent delay_seconds=0 request_units_per_second=absent "
             "request_units_per_delete=absent min_deletes_per_second=0 brake=absent "
-            "windows=absent show_held=false requires_holds=false feed=absent}");
+            "windows=absent show_held=false requires_holds=false feed=absent allow_touch=false}");
 }
 
 }  // namespace

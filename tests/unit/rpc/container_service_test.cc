@@ -252,7 +252,8 @@ TEST_F(ContainerServiceTest, EveryChangeIsOneLogLineWithOldAndNewValues) {
   const std::string rest =
       " indexing_mode=INDEXING_MODE_CONSISTENT max_deletes_per_second=absent delay_seconds=0 "
       "request_units_per_second=absent request_units_per_delete=absent min_deletes_per_second=0 "
-      "brake=absent windows=absent show_held=false requires_holds=false feed=absent}";
+      "brake=absent windows=absent show_held=false requires_holds=false feed=absent "
+      "allow_touch=false}";
   EXPECT_EQ(log.text(),
             absl::StrCat(
                 "info container created: container=\"a b\" new={default_ttl=absent", rest,

@@ -1,8 +1,5 @@
 #include "service/rpc/services/container_watches.h"
 
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
-
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "service/rpc/services/watch_position.h"
 #include "service/storage/commit/container_log.h"
+#include "tests/testing/channel.h"
 #include "tests/testing/rpc_matchers.h"
 #include "tests/testing/rpc_proto.h"
 #include "tests/testing/rpc_sidecar.h"
@@ -77,15 +75,6 @@ class Watcher {
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientReader<Message>> reader_;
 };
-
-// A channel that takes in no more than 64 KiB before somebody reads.
-std::shared_ptr<grpc::Channel> NewSmallChannel(const std::string& address) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 64 << 10);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
-}
 
 std::vector<std::string> Ids(const Message& message) {
   std::vector<std::string> ids;

@@ -98,6 +98,20 @@ TEST(ExplainDeleteTest, LiveItems) {
             "container's default_ttl of 60 s.");
 }
 
+TEST(ExplainDeleteTest, ALiveItemSaysSinceWhenItsTtlCounts) {
+  TrackedItem item = Item(kNowSeconds - 50, 60);
+  item.version.times.touch_time = kNowSeconds;
+  EXPECT_THAT(SentenceOf(WithPolicy(-1), item),
+              HasSubstr("expires in 60 s, at 2027-01-15T08:01:00Z, by its own ttl of 60 s since it "
+                        "was touched at 2027-01-15T08:00:00Z."));
+  item.version.times.expire_at = kNowSeconds + 20;
+  EXPECT_THAT(SentenceOf(WithPolicy(-1), item), HasSubstr("by its own expire_at."));
+  item = Item(kNowSeconds, 60);
+  item.version.times.touch_time = kNowSeconds - 10;
+  EXPECT_THAT(SentenceOf(WithPolicy(-1), item), HasSubstr("by its own ttl of 60 s."))
+      << "it was written since";
+}
+
 TEST(ExplainDeleteTest, HoldsOfAnItemThatIsNotDueAreNotItsOwn) {
   const DeleteExplanation live =
       ExplainDelete(WithPolicy(60), Item(kNowSeconds), {DeleteHold::kAllPaused}, kTime);
@@ -149,11 +163,12 @@ TEST(ExplainDeleteTest, DueAndHeld) {
 
 TEST(ExplainDeleteTest, EveryHoldHasWords) {
   for (int hold = static_cast<int>(DeleteHold::kTtlOff);
-       hold <= static_cast<int>(DeleteHold::kWindow); ++hold) {
+       hold <= static_cast<int>(DeleteHold::kGate); ++hold) {
     // These are over for an item that is due in spite of them.
     if (hold == static_cast<int>(DeleteHold::kGrace)) continue;
     if (hold == static_cast<int>(DeleteHold::kBrake)) continue;
     if (hold == static_cast<int>(DeleteHold::kRetry)) continue;
+    if (hold == static_cast<int>(DeleteHold::kGate)) continue;  // of other items
     EXPECT_THAT(SentenceOf(WithPolicy(60), Item(kNowSeconds - 60), {static_cast<DeleteHold>(hold)}),
                 AllOf(HasSubstr("not deleted yet because "), testing::Not(HasSubstr("unknown"))))
         << hold;
@@ -183,13 +198,13 @@ TEST(ExplainDeleteTest, AGraceThatDoesNotTouchTheItemIsNotItsHold) {
   EXPECT_THAT(next.sentence, HasSubstr("its delete is next in line."));
 }
 
-TEST(ExplainDeleteTest, WithAFeedAnItemIsNextOnlyWhenItsExpiryIsTold) {
+TEST(ExplainDeleteTest, WithAFeedAnItemIsNextOnlyWhenItsExpiryIsAnnounced) {
   Container container = WithPolicy(60);
   container.feed = {.number = 1, .first_sequence = 5};
   TrackedItem item = Item(kNowSeconds - 60);
-  EXPECT_THAT(SentenceOf(container, item), HasSubstr("when the feed has told its expiry."));
+  EXPECT_THAT(SentenceOf(container, item), HasSubstr("when the feed has announced its expiry."));
   item.expired_sequence = 5;  // of a feed that was switched off
-  EXPECT_THAT(SentenceOf(container, item), HasSubstr("when the feed has told its expiry."));
+  EXPECT_THAT(SentenceOf(container, item), HasSubstr("when the feed has announced its expiry."));
   item.expired_sequence = 6;
   EXPECT_THAT(SentenceOf(container, item), HasSubstr("its delete is next in line."));
   container.feed = {};
@@ -204,6 +219,45 @@ TEST(ExplainDeleteTest, AnItemOfUnknownState) {
   EXPECT_THAT(SentenceOf(WithPolicy(60), item),
               HasSubstr("counts as untracked until it is reported again or retried at "
                         "2027-01-15T09:00:00Z."));
+}
+
+TEST(ExplainGatedItemTest, AnItemThatIsDueNamesTheGatesAndItsEvent) {
+  const TrackedItem due = Item(kNowSeconds - 60);
+  const DeleteExplanation one =
+      ExplainDelete(WithPolicy(60), due, {DeleteHold::kGate}, kTime, {}, {{"archive"}, 123});
+  EXPECT_THAT(one.holds, ElementsAre(DeleteHold::kGate));
+  EXPECT_EQ(one.sentence,
+            "The item expired at 2027-01-15T08:00:00Z and has been hidden since; it is not deleted "
+            "yet because it waits for subscription \"archive\" to acknowledge event 123.");
+  EXPECT_THAT(
+      ExplainDelete(WithPolicy(60), due, {}, kTime, {}, {{"a", "b", "c", "d"}, 123}).sentence,
+      HasSubstr("it waits for subscriptions \"a\", \"b\", \"c\" and others to acknowledge"));
+  EXPECT_THAT(ExplainDelete(WithPolicy(60), due, {}, kTime, {}, {{"archive"}, 0}).sentence,
+              HasSubstr("to acknowledge its EXPIRED, which is not logged yet."));
+}
+
+TEST(ExplainGatedItemTest, OtherHoldsAreNamedBesideTheGates) {
+  const DeleteExplanation both =
+      ExplainDelete(WithPolicy(60), Item(kNowSeconds - 60), {DeleteHold::kContainerPaused}, kTime,
+                    {}, {{"archive"}, 5});
+  EXPECT_THAT(both.holds, ElementsAre(DeleteHold::kContainerPaused, DeleteHold::kGate));
+  EXPECT_THAT(both.sentence, HasSubstr("to acknowledge event 5; deletes of the container are "
+                                       "paused by an operator."));
+}
+
+TEST(ExplainGatedItemTest, AnItemThatIsNotDueYetSaysWhatItWillWaitFor) {
+  const DeleteExplanation waits = ExplainDelete(WithPolicy(60, 300), Item(kNowSeconds - 60), {},
+                                                kTime, {}, {{"archive", "billing"}, 5});
+  EXPECT_THAT(waits.holds, IsEmpty());
+  EXPECT_THAT(waits.sentence,
+              HasSubstr("when the container's delay of 300 s ends and subscriptions \"archive\", "
+                        "\"billing\" have acknowledged event 5."));
+}
+
+TEST(ExplainGatedItemTest, AnItemThatNoGateKeepsIsNotHeldByThoseOfOthers) {
+  EXPECT_THAT(
+      ExplainDelete(WithPolicy(60), Item(kNowSeconds - 60), {DeleteHold::kGate}, kTime).sentence,
+      HasSubstr("its delete is next in line."));
 }
 
 HoldPtr HoldNamed(const std::string& id, std::optional<absl::Time> until = std::nullopt) {

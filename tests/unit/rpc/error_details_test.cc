@@ -259,6 +259,11 @@ TEST_F(ErrorDetailsTest, AnInvalidFieldIsNamed) {
       {"ItemService/CheckVisibility",
        absl::StrCat("container: 'c' checks {} checks { id: '", long_id, "' }"), "checks[1].id"},
       {"ItemService/CheckVisibility", "container: 'c' checks {} as_of { seconds: 1 }", "as_of"},
+      {"ItemService/TouchItems", absl::StrCat("container: 'c' keys { id: '", long_id, "' }"),
+       "keys[0].id"},
+      {"ItemService/TouchItems",
+       "container: 'c' keys { id: 'a' } unless_touched_within { nanos: 1 }",
+       "unless_touched_within"},
       {"ItemService/GetItem", absl::StrCat("container: 'c' id: '", long_id, "'"), "id"},
       {"ItemService/ListItems", "container: 'c' page_token: '!'", "page_token"},
       {"ItemService/ListItems", "container: 'c' as_of { seconds: 1 }", "as_of"},
@@ -369,6 +374,10 @@ TEST_F(ErrorDetailsTest, EachRefusalHasItsReason) {
        Reason::kContainerNotFound,
        {{"container", "x"}}},
       {"ItemService/GetItem", "container: 'c' id: 'x'", Reason::kItemNotFound, {}},
+      {"ItemService/TouchItems",
+       "container: 'c' keys { id: 'a' }",
+       Reason::kTouchNotAllowed,
+       {{"container", "c"}}},
       {"HoldService/PlaceHold",
        "container: 'x' hold_id: 'h' reason: 'r' all_items: true",
        Reason::kContainerNotFound,
@@ -670,6 +679,18 @@ TEST_F(ErrorDetailsTest, ClocksThatCannotBeReadAreReasons) {
                Reason::kClockUnreadable);
   sidecar_.guarded_clock().Tick();
   ExpectReason(Refused(sidecar_, "ExpiryService/AcceptClock", ""), Reason::kClockNotAcceptable);
+}
+
+TEST_F(ErrorDetailsTest, AClockThatIsSuspectIsAReasonNotToTouch) {
+  v1::UpdateContainerRequest allow = Proto<v1::UpdateContainerRequest>(
+      "container { id: 'c' allow_touch: true } update_mask { "
+      "paths: 'allow_touch' }");
+  ASSERT_THAT(Call(sidecar_.containers(), &v1::ContainerService::Stub::UpdateContainer, allow),
+              IsOk());
+  sidecar_.clock().StepWall(absl::Hours(1));
+  sidecar_.guarded_clock().Tick();
+  ExpectReason(Refused(sidecar_, "ItemService/TouchItems", "container: 'c' keys { id: 'a' }"),
+               Reason::kTouchUnavailable);
 }
 
 TEST_F(ErrorDetailsTest, OnlyOneReconciliationRuns) {

@@ -89,6 +89,30 @@ TEST(ReadSubscriptionTest, NameKindsAndConsumerAreRead) {
   EXPECT_EQ(Describe(Subscribe("name: 's'").value()), "{kinds=all consumer=\"\"}");
 }
 
+TEST(ReadSubscriptionTest, AGateIsRead) {
+  const auto patient = Subscribe("name: 's' gate: true kinds: EVENT_KIND_EXPIRED");
+  ASSERT_THAT(patient, IsOk());
+  EXPECT_TRUE(patient->gate);
+  EXPECT_EQ(patient->give_up_after_seconds, 0);
+  EXPECT_EQ(Describe(*patient), "{kinds=EXPIRED consumer=\"\" gate=true give_up_after=never}");
+  const auto longest = Subscribe("name: 's' gate: true give_up_after { seconds: 31622400 }");
+  ASSERT_THAT(longest, IsOk());
+  EXPECT_EQ(longest->give_up_after_seconds, 366 * 86400);
+  EXPECT_EQ(Describe(*longest), "{kinds=all consumer=\"\" gate=true give_up_after=31622400s}");
+}
+
+TEST(ReadSubscriptionTest, WhatIsWrongWithAGateIsNamed) {
+  EXPECT_THAT(Subscribe("name: 's' gate: true kinds: EVENT_KIND_GONE kinds: EVENT_KIND_PURGED"),
+              IsInvalid("subscription.kinds is PURGED,GONE: must be empty or contain EXPIRED"));
+  EXPECT_THAT(Subscribe("name: 's' give_up_after { seconds: 5 }"),
+              IsInvalid("subscription.give_up_after is 5 s and 0 ns", "must be absent"));
+  for (const char* wrong : {"", "seconds: -1", "seconds: 31622401", "seconds: 1 nanos: 1"}) {
+    EXPECT_THAT(Subscribe(absl::StrCat("name: 's' gate: true give_up_after { ", wrong, " }")),
+                IsInvalid("subscription.give_up_after is ", "whole seconds, 1 to 31622400 s"))
+        << wrong;
+  }
+}
+
 TEST(ReadSubscriptionTest, WhatIsWrongIsNamed) {
   const std::string long_name(256, 'n');
   const std::string long_consumer(513, 'c');
@@ -121,12 +145,14 @@ TEST(EventToProtoTest, EveryFieldIsAnnounced) {
   event.new_ts = 5;
   event.default_ttl = 60;
   event.old_default_ttl = -1;
+  event.given_up_subscriptions = {"archive", "billing"};
   const auto want = Proto<v1::Event>(
       "kind: EVENT_KIND_PURGED container: 'c' sequence: 7 "
       "event_time { seconds: 1800000000 nanos: 5000000 } partition_key: 'p' id: 'i' "
       "ts: 1799999000 ttl_source: TTL_SOURCE_CONTAINER expire_time: 1799999100 "
       "expired_sequence: 3 late: true superseded: true lateness { seconds: 12 } new_ts: 5 "
-      "default_ttl: 60 old_default_ttl: -1");
+      "default_ttl: 60 old_default_ttl: -1 given_up_subscriptions: 'archive' "
+      "given_up_subscriptions: 'billing'");
   EXPECT_EQ(ToProto(event, "c").DebugString(), want.DebugString());
 }
 

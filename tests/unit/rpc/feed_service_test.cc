@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/done.h"
 #include "service/rpc/services/event_streams.h"
 #include "tests/testing/captured_log.h"
+#include "tests/testing/channel.h"
 #include "tests/testing/rpc_matchers.h"
 #include "tests/testing/rpc_proto.h"
 #include "tests/testing/rpc_sidecar.h"
@@ -26,9 +28,11 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 using FeedStub = v1::FeedService::Stub;
 using Response = v1::WatchEventsResponse;
@@ -90,6 +94,8 @@ class Events {
 
 class FeedServiceTest : public testing::Test {
  protected:
+  explicit FeedServiceTest(RpcSidecar::Options options = {}) : sidecar_(std::move(options)) {}
+
   void SetUp() override { CreateContainer("c", "feed {}"); }
 
   void CreateContainer(const std::string& id, const std::string& fields) {
@@ -161,13 +167,29 @@ class FeedServiceTest : public testing::Test {
     }
   }
 
-  v1::FeedStatus Status() {
+  v1::ContainerExpiryStatus ContainerStatus() {
     v1::GetExpiryStatusRequest request;
     request.set_container("c");
     return Call(sidecar_.expiry(), &v1::ExpiryService::Stub::GetExpiryStatus, request)
         .value_or(v1::GetExpiryStatusResponse())
-        .container()
-        .feed();
+        .container();
+  }
+  v1::FeedStatus Status() { return ContainerStatus().feed(); }
+  v1::ExplainItemResponse Explain(const std::string& id) {
+    return Call(sidecar_.expiry(), &v1::ExpiryService::Stub::ExplainItem,
+                Proto<v1::ExplainItemRequest>(
+                    absl::StrCat("container: 'c' partition_key: 'p' id: '", id, "'")))
+        .value_or(v1::ExplainItemResponse());
+  }
+  // Does what the sweep does with a due item that the gates do not let pass.
+  void SetAside(const std::string& id) {
+    const std::optional<TrackedItem> item = sidecar_.storage().FindItem("c", id);
+    ASSERT_TRUE(item.has_value());
+    const auto moved = Await<absl::StatusOr<int64_t>>([&](auto done) {
+      sidecar_.storage()->feed().SetAside(sidecar_.storage().Find("c")->number,
+                                          {{KeyOf(id), item->generation, false}}, std::move(done));
+    });
+    ASSERT_EQ(moved.value_or(0), 1);
   }
 
   std::unique_ptr<Events> Watch(const std::string& request) {
@@ -466,14 +488,127 @@ TEST_F(FeedServiceTest, AnItemIsExplainedWithItsEvent) {
   Expire({"announced"});
   sidecar_.storage().TrackOne("c", "unannounced", sidecar_.Now(), 5);
   sidecar_.clock().Advance(absl::Seconds(5));
-  const auto explained = [&](const std::string& id) {
-    return Call(sidecar_.expiry(), &v1::ExpiryService::Stub::ExplainItem,
-                Proto<v1::ExplainItemRequest>(
-                    absl::StrCat("container: 'c' partition_key: 'p' id: '", id, "'")))
-        .value();
+  EXPECT_EQ(Explain("announced").expired_sequence(), Status().last_sequence());
+  EXPECT_EQ(Explain("unannounced").expired_sequence(), 0);
+}
+
+TEST_F(FeedServiceTest, AGateBeginsAtTheOldestEventAndShowsItsSettings) {
+  Expire({"before"});
+  const auto created = Subscribe("s", "gate: true give_up_after { seconds: 60 }");
+  ASSERT_THAT(created, IsOk());
+  EXPECT_TRUE(created->gate());
+  EXPECT_EQ(created->give_up_after().seconds(), 60);
+  EXPECT_EQ(created->given_up_sequence(), 0);
+  EXPECT_EQ(created->oldest_unacknowledged_time().seconds(), sidecar_.Now());
+  EXPECT_TRUE(Get("s").gate());
+  EXPECT_EQ(Get("s").give_up_after().seconds(), 60);
+  EXPECT_THAT(WatchSubscription("s")->Texts(1), ElementsAre("EXPIRED before"));
+  EXPECT_TRUE(Status().subscriptions(0).gate());
+  ASSERT_THAT(Subscribe("other"), IsOk());
+  EXPECT_FALSE(Get("other").gate());
+  EXPECT_FALSE(Get("other").has_give_up_after());
+}
+
+TEST_F(FeedServiceTest, TheStatusSaysWhatWaitsForWhichGate) {
+  const auto gate = Subscribe("archive", "gate: true");
+  ASSERT_THAT(gate, IsOk());
+  Expire({"a", "b"});
+  EXPECT_EQ(Status().gated_items(), 0);
+  ASSERT_NO_FATAL_FAILURE(SetAside("a"));
+  ASSERT_NO_FATAL_FAILURE(SetAside("b"));
+  const v1::ContainerExpiryStatus waiting = ContainerStatus();
+  EXPECT_EQ(waiting.feed().gated_items(), 2);
+  EXPECT_THAT(waiting.feed().waiting_for(), ElementsAre("archive"));
+  EXPECT_FALSE(waiting.feed().is_full());
+  EXPECT_THAT(waiting.holds(), Contains(v1::DELETE_HOLD_GATE));
+  EXPECT_EQ(waiting.backlog(), 0);
+  EXPECT_FALSE(waiting.has_oldest_due_age());
+  const auto events = WatchSubscription("archive");
+  ASSERT_EQ(events->Texts(2).size(), 2);
+  ASSERT_THAT(Acknowledge("archive", gate->epoch(), events->last().events().rbegin()->sequence()),
+              IsOk());
+  EXPECT_EQ(ContainerStatus().backlog(), 2) << "they may be deleted now";
+}
+
+TEST_F(FeedServiceTest, AnItemSaysForWhichGatesItWaits) {
+  const auto gate = Subscribe("archive", "gate: true");
+  ASSERT_THAT(gate, IsOk());
+  ASSERT_THAT(Subscribe("billing", "gate: true"), IsOk());
+  ASSERT_THAT(Subscribe("mail"), IsOk());
+  Expire({"a"});
+  sidecar_.storage().TrackOne("c", "live", sidecar_.Now(), 5);
+  const v1::ExplainItemResponse waits = Explain("a");
+  EXPECT_THAT(waits.waiting_for(), ElementsAre("archive", "billing"));
+  EXPECT_THAT(waits.holds(), Contains(v1::DELETE_HOLD_GATE));
+  EXPECT_THAT(waits.explanation(),
+              HasSubstr(absl::StrCat("to acknowledge event ", waits.expired_sequence())));
+  EXPECT_THAT(Explain("live").waiting_for(), IsEmpty());
+  ASSERT_EQ(WatchSubscription("archive")->Texts(1).size(), 1);
+  ASSERT_THAT(Acknowledge("archive", gate->epoch(), waits.expired_sequence()), IsOk());
+  EXPECT_THAT(Explain("a").waiting_for(), ElementsAre("billing"));
+  ASSERT_THAT(Unsubscribe("billing"), IsOk());
+  EXPECT_THAT(Explain("a").waiting_for(), IsEmpty());
+  EXPECT_THAT(Explain("a").holds(), Not(Contains(v1::DELETE_HOLD_GATE)));
+}
+
+TEST_F(FeedServiceTest, AGateThatLostEventsGetsAResyncAndMayNotPassWhatItHasNotSeen) {
+  const auto gate = Subscribe("archive", "gate: true");
+  ASSERT_THAT(gate, IsOk());
+  std::vector<std::string> ids;
+  for (int i = 0; i < 3000; ++i) ids.push_back(absl::StrCat(std::string(1000, 'x'), i));
+  Expire(ids);
+  // Three times as many bytes as it may have from now on.
+  ContainerSettings settings = sidecar_.storage().Find("c")->settings;
+  settings.feed->max_bytes = FeedSettings::kMinMaxBytes;
+  ASSERT_TRUE(sidecar_.storage().Update("c", settings).ok());
+  sidecar_.storage().FinishHousekeeping();
+  const v1::Subscription lost = Get("archive");
+  ASSERT_TRUE(lost.has_lost_events());
+  EXPECT_THAT(Acknowledge("archive", gate->epoch(), lost.last_sequence()),
+              StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("sent to subscription")));
+  const auto events = WatchSubscription("archive");
+  ASSERT_TRUE(events->Next().has_value());
+  ASSERT_EQ(events->last().events_size(), 1);
+  const v1::Event resync = events->last().events(0);
+  EXPECT_EQ(Text(resync), "RESYNC");
+  EXPECT_THAT(Acknowledge("archive", gate->epoch(), resync.sequence()), IsOk());
+  EXPECT_FALSE(Get("archive").has_lost_events());
+  ASSERT_TRUE(events->Next().has_value());
+  EXPECT_EQ(events->last().events(0).kind(), v1::EVENT_KIND_EXPIRED);
+  EXPECT_GT(events->last().events(0).sequence(), resync.sequence());
+}
+
+TEST_F(FeedServiceTest, AWatcherOfContainersHearsOfTheFirstGateAndOfTheEndOfTheLast) {
+  const auto has_holds = [&] {
+    return Call(sidecar_.containers(), &v1::ContainerService::Stub::GetContainer,
+                Proto<v1::GetContainerRequest>("id: 'c'"))
+        .value()
+        .container()
+        .has_holds();
   };
-  EXPECT_EQ(explained("announced").expired_sequence(), Status().last_sequence());
-  EXPECT_EQ(explained("unannounced").expired_sequence(), 0);
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+  const auto watcher = sidecar_.containers().WatchContainers(
+      &context,
+      Proto<v1::WatchContainersRequest>("rules: [1, 2] heartbeat_interval { seconds: 60 }"));
+  v1::WatchContainersResponse message;
+  const auto next_change = [&] {
+    while (watcher->Read(&message) && message.event() != v1::WATCH_EVENT_CHANGE) continue;
+    return message.containers_size() == 1 && message.containers(0).has_holds();
+  };
+  ASSERT_TRUE(watcher->Read(&message));
+  ASSERT_THAT(Subscribe("ordinary"), IsOk());
+  EXPECT_FALSE(has_holds());
+  ASSERT_THAT(Subscribe("s", "gate: true"), IsOk());
+  EXPECT_TRUE(next_change());
+  ASSERT_THAT(Subscribe("t", "gate: true"), IsOk());
+  ASSERT_THAT(Unsubscribe("s"), IsOk());
+  EXPECT_TRUE(has_holds());
+  ASSERT_THAT(Unsubscribe("t"), IsOk());
+  EXPECT_FALSE(next_change());
+  context.TryCancel();
+  while (watcher->Read(&message)) continue;
+  watcher->Finish();
 }
 
 TEST_F(FeedServiceTest, SubscriptionsAreLoggedWithTheirCaller) {
@@ -505,6 +640,68 @@ TEST_F(FeedServiceTest, WhenThereAreTooManyStreamsOneIsRefusedUntilAnotherEnds) 
               StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("100")));
   streams.pop_back();
   EXPECT_TRUE(WaitUntil([&] { return Watch(request)->Next().has_value(); }));
+}
+
+// Streams with a stall limit, and more events than a connection takes in before somebody reads.
+class StalledStreamTest : public FeedServiceTest {
+ protected:
+  explicit StalledStreamTest(absl::Duration limit) : FeedServiceTest(WithLimit(limit)) {}
+
+  static RpcSidecar::Options WithLimit(absl::Duration limit) {
+    RpcSidecar::Options options;
+    options.stall_limit = limit;
+    return options;
+  }
+
+  void SetUp() override {
+    FeedServiceTest::SetUp();
+    ASSERT_THAT(Subscribe("s"), IsOk());
+    std::vector<std::string> ids;
+    for (int i = 0; i < 1000; ++i) ids.push_back(absl::StrCat(std::string(1000, 'x'), i));
+    Expire(ids);
+  }
+  // A stream of the subscription that takes in less than its first response until it is read.
+  std::unique_ptr<Events> WatchWithoutReading() {
+    return std::make_unique<Events>(
+        *small_, absl::StrCat(kRare, "subscription { container: 'c' name: 's' }"));
+  }
+  MethodCounts Counts() { return sidecar_.call_counters().Get().at("FeedService/WatchEvents"); }
+  // Streams that ended because their client does not read.
+  int64_t CutOff() {
+    return Counts().calls.by_code[static_cast<size_t>(absl::StatusCode::kDeadlineExceeded)];
+  }
+
+  const std::unique_ptr<FeedStub> small_ =
+      v1::FeedService::NewStub(NewSmallChannel(sidecar_.address()));
+};
+
+class StreamOfAFifthOfASecondTest : public StalledStreamTest {
+ protected:
+  StreamOfAFifthOfASecondTest() : StalledStreamTest(absl::Milliseconds(200)) {}
+};
+
+TEST_F(StreamOfAFifthOfASecondTest, OneThatIsNotReadIsCutOffAndAnIdleOneStays) {
+  const auto idle = Watch(absl::StrCat(kRare, "containers { ids: 'c' }"));
+  ASSERT_TRUE(WaitUntil([&] { return Counts().open_streams == 1; }));
+  const auto stalled = WatchWithoutReading();
+  EXPECT_TRUE(WaitUntil([&] { return CutOff() == 1; }));
+  EXPECT_EQ(Get("s").streams(), 0);
+  EXPECT_THAT(stalled->End(), StatusIs(absl::StatusCode::kCancelled));
+  Expire({"next"});
+  EXPECT_THAT(idle->Texts(1), ElementsAre("EXPIRED next"));
+}
+
+class StreamOfTwoSecondsTest : public StalledStreamTest {
+ protected:
+  StreamOfTwoSecondsTest() : StalledStreamTest(absl::Seconds(2)) {}
+};
+
+TEST_F(StreamOfTwoSecondsTest, OneThatIsNotReadLosesItsPlaceAndLearnsWhy) {
+  const auto stalled = WatchWithoutReading();
+  ASSERT_TRUE(WaitUntil([&] { return Get("s").streams() == 1; }));
+  EXPECT_TRUE(WaitUntil([&] { return Get("s").streams() == 0; }));
+  EXPECT_THAT(stalled->End(), StatusIs(absl::StatusCode::kDeadlineExceeded,
+                                       HasSubstr("the client read no message for 2s")));
 }
 
 }  // namespace

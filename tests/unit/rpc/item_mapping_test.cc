@@ -53,6 +53,14 @@ TEST(ItemViewTest, WhatFollowsFromThePolicy) {
               EqualsProto(item + "ttl: 10 } ttl_source: TTL_SOURCE_NONE"));
 }
 
+TEST(ItemViewTest, ATouchIsShownAndMovesTheEnd) {
+  const ItemTimes touched = {kNowSeconds - 50, 60, std::nullopt, kNowSeconds - 10};
+  EXPECT_THAT(View(60, touched),
+              EqualsProto("item { partition_key: 'p' id: 'i' ts: 1799999950 ttl: 60 } "
+                          "effective_ttl: 60 ttl_source: TTL_SOURCE_ITEM expire_time: 1800000050 "
+                          "remaining_seconds: 50 touch_time: 1799999990"));
+}
+
 // B30: 0..ttl while visible, rounded up; 0 once expired; "never" has its own form.
 TEST(ItemViewTest, RemainingSecondsAreBetweenZeroAndTtl) {
   const auto at = [](absl::Duration after) {

@@ -55,7 +55,20 @@ class OverdueWatchTest : public testing::Test {
     EXPECT_TRUE(placed.ok()) << placed.status();
   }
 
+  void CreateGate(const std::string& container) {
+    Subscription gate;
+    gate.name = "archive";
+    gate.gate = true;
+    const auto created = Await<absl::StatusOr<SubscriptionView>>([&](auto done) {
+      harness_.storage->feed().Subscribe(container, gate, absl::FromUnixSeconds(harness_.Now()),
+                                         std::move(done));
+    });
+    ASSERT_TRUE(created.ok()) << created.status();
+  }
+
   SweepHarness harness_;
+  SentMarks sent_;
+  const FeedView feeds_{{harness_.storage->feed(), harness_.feed_progress, sent_}};
   OverdueWatch watch_{{.storage = *harness_.storage,
                        .clock = *harness_.guarded_clock,
                        .system_clock = harness_.clock,
@@ -64,6 +77,7 @@ class OverdueWatchTest : public testing::Test {
                        .limit = harness_.levers->limit(),
                        .trust = harness_.levers->store_trust(),
                        .container_max_deletes_per_second = std::nullopt},
+                      feeds_,
                       *harness_.clock.Read().boot};
 };
 
@@ -199,6 +213,37 @@ TEST_F(OverdueWatchTest, ManyAreSummedUp) {
   }
   watch_.RunOnce();
   EXPECT_THAT(watch_.Reasons(), IsEmpty());
+}
+
+TEST_F(OverdueWatchTest, AGateForWhichDeletesWaitForMoreThanAnHourIsATrouble) {
+  harness_.CreateWithFeed("f", -1);
+  ASSERT_NO_FATAL_FAILURE(CreateGate("f"));
+  WriteDue("f");
+  Pass(absl::Minutes(59));
+  EXPECT_THAT(watch_.Gates(), IsEmpty());
+  Pass(absl::Minutes(2));
+  EXPECT_THAT(watch_.Gates(),
+              ElementsAre(AllOf(HasSubstr("Deletes of container \"f\" wait for subscription "
+                                          "\"archive\", which has not acknowledged an event of 1h"),
+                                HasSubstr("ttlctl subscriptions list \"f\"."))));
+  EXPECT_THAT(watch_.Reasons(), IsEmpty()) << "items that wait are not overdue";
+  ASSERT_TRUE(Await<absl::Status>([&](auto done) {
+                harness_.storage->feed().Unsubscribe("f", "archive", std::move(done));
+              }).ok());
+  Pass(absl::Minutes(1));
+  EXPECT_THAT(watch_.Gates(), IsEmpty());
+  EXPECT_EQ(harness_.TallyOf("f").deleted, 10);
+}
+
+TEST_F(OverdueWatchTest, AGateThatFillsTheLogIsATroubleAtOnce) {
+  harness_.CreateWithFeed("f", -1, {.max_bytes = FeedSettings::kMinMaxBytes});
+  ASSERT_NO_FATAL_FAILURE(CreateGate("f"));
+  harness_.WriteMany("f", std::string(1000, 'x'), 1200, harness_.Now() - 5, 1);
+  harness_.AnnounceNow();
+  watch_.RunOnce();
+  EXPECT_THAT(watch_.Gates(),
+              ElementsAre(HasSubstr("The feed of container \"f\" is full because subscription "
+                                    "\"archive\" has not acknowledged its oldest event")));
 }
 
 }  // namespace

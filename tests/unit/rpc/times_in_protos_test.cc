@@ -23,8 +23,8 @@ using google::protobuf::FileDescriptor;
 
 // Times of items, which stores compare and add a ttl to.
 bool IsItemTime(const std::string& name) {
-  static const std::set<std::string> kNames = {"ts", "expire_at", "expire_time", "due_time",
-                                               "next_try_time"};
+  static const std::set<std::string> kNames = {"ts",       "expire_at",  "expire_time",
+                                               "due_time", "touch_time", "next_try_time"};
   return kNames.contains(name) || absl::EndsWith(name, "_ts");
 }
 

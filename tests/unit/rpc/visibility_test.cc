@@ -31,6 +31,12 @@ Container WithDefaultTtl(std::optional<int64_t> default_ttl) {
   return container;
 }
 
+Container WithTouches(std::optional<int64_t> default_ttl) {
+  Container container = WithDefaultTtl(default_ttl);
+  container.has_touches = true;
+  return container;
+}
+
 struct Answer {
   v1::Visibility visibility;
   int64_t expire_time;
@@ -64,9 +70,9 @@ struct Outcome {
   v1::CheckVisibilityResponse response;
 };
 
-Outcome Judge(std::optional<int64_t> default_ttl, const Tracked& tracked,
-              const std::vector<v1::VisibilityCheck>& checks,
-              absl::Time now = absl::FromUnixSeconds(kNowSeconds)) {
+Outcome JudgeIn(const Container& container, const Tracked& tracked,
+                const std::vector<v1::VisibilityCheck>& checks,
+                absl::Time now = absl::FromUnixSeconds(kNowSeconds)) {
   v1::CheckVisibilityRequest request;
   for (const auto& check : checks) *request.add_checks() = check;
   const auto find_one = [&](absl::string_view id) -> FoundTimes {
@@ -84,8 +90,8 @@ Outcome Judge(std::optional<int64_t> default_ttl, const Tracked& tracked,
   CheckRequest parsed;
   EXPECT_THAT(parsed.Parse(bytes), IsOk());
   CheckAnswers answers;
-  outcome.status = JudgeChecks(WithDefaultTtl(default_ttl), find, {now, now}, parsed.checks(),
-                               answers, outcome.impossible);
+  outcome.status =
+      JudgeChecks(container, find, {now, now}, parsed.checks(), answers, outcome.impossible);
   if (!outcome.status.ok()) return outcome;
   std::string wire(answers.WireSize(), '\0');
   answers.Write(reinterpret_cast<uint8_t*>(wire.data()));
@@ -95,6 +101,12 @@ Outcome Judge(std::optional<int64_t> default_ttl, const Tracked& tracked,
     outcome.answers.push_back({outcome.response.visibilities(i), outcome.response.expire_times(i)});
   }
   return outcome;
+}
+
+Outcome Judge(std::optional<int64_t> default_ttl, const Tracked& tracked,
+              const std::vector<v1::VisibilityCheck>& checks,
+              absl::Time now = absl::FromUnixSeconds(kNowSeconds)) {
+  return JudgeIn(WithDefaultTtl(default_ttl), tracked, checks, now);
 }
 
 Answer JudgeOne(std::optional<int64_t> default_ttl, const Tracked& tracked,
@@ -132,6 +144,46 @@ TEST(VisibilityTest, TheThreeByThreeTableTrackedAndCarried) {
     EXPECT_EQ(JudgeOne(c.default_ttl, Item(kTs, c.ttl), Check("a")), c.answer) << row;
     EXPECT_EQ(JudgeOne(c.default_ttl, {}, Check("a", kTs, c.ttl)), c.answer) << row;
   }
+}
+
+TEST(VisibilityTest, InAContainerWithTouchesTheTrackedItemTellsTheLastOne) {
+  constexpr int64_t kTs = kNowSeconds - 100;
+  constexpr std::optional<int64_t> kNone;
+  const ItemTimes touched = {kTs, 50, kNone, kNowSeconds - 20};
+  const ItemTimes over = {kTs, 50, kNone, kNowSeconds - 60};
+  const struct {
+    const char* name;
+    std::optional<ItemTimes> tracked;
+    v1::VisibilityCheck check;
+    Answer answer;
+  } kCases[] = {
+      {"touched", touched, Check("a"), {kVisible, kNowSeconds + 30}},
+      {"touched long ago", over, Check("a"), {kExpired, kNowSeconds - 10}},
+      {"same version", touched, Check("a", kTs, 50), {kVisible, kNowSeconds + 30}},
+      {"same version, long ago", over, Check("a", kTs, 50), {kExpired, kNowSeconds - 10}},
+      {"newer version", touched, Check("a", kTs + 1, 25), {kVisible, kNowSeconds + 5}},
+      {"newer version, over", touched, Check("a", kTs + 1, 15), {kExpired, kNowSeconds - 5}},
+      {"older version", touched, Check("a", kTs - 1, 1), {kVisible, kNowSeconds + 30}},
+      {"not tracked, live", {}, Check("a", kTs, 150), {kVisible, kTs + 150}},
+      {"not tracked, expired", {}, Check("a", kTs, 50), {kUntracked, 0}},
+      {"not tracked", {}, Check("a"), {kUntracked, 0}},
+  };
+  for (const auto& c : kCases) {
+    Tracked tracked = {{}, "none"};
+    if (c.tracked.has_value()) tracked.items["a"] = *c.tracked;
+    const Outcome outcome = JudgeIn(WithTouches(60), tracked, {c.check});
+    EXPECT_THAT(outcome.status, IsOk());
+    EXPECT_THAT(outcome.answers, ElementsAre(c.answer)) << c.name;
+  }
+}
+
+TEST(VisibilityTest, AnItemWithTouchesThatCannotBeReadDoesNotExpireByWhatACheckCarries) {
+  const Tracked damaged = {{}, "a"};
+  const v1::VisibilityCheck check = Check("a", kNowSeconds - 100, 50);
+  EXPECT_THAT(JudgeIn(WithTouches(60), damaged, {check}).answers,
+              ElementsAre(Answer{kUntracked, 0}));
+  EXPECT_THAT(JudgeIn(WithDefaultTtl(60), damaged, {check}).answers,
+              ElementsAre(Answer{kExpired, kNowSeconds - 50}));
 }
 
 // B28: not before the second, and from its first instant on.

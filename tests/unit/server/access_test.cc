@@ -43,6 +43,7 @@ constexpr Row kRows[] = {
     {"ItemService/TrackItems", "store"},
     {"ItemService/StreamTrackItems", "store"},
     {"ItemService/UntrackItems", "store"},
+    {"ItemService/TouchItems", "store"},
     {"ItemService/GetItem", "reader admin"},
     {"ItemService/ListItems", "reader admin"},
     {"ContainerService/CreateContainer", "admin"},

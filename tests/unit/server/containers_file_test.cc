@@ -59,7 +59,8 @@ TEST(ContainersFileTest, NormalFormLooksThroughSpelling) {
                                 "    indexing_mode: consistent\n"
                                 "    delete_policy: {delay_seconds: 0, "
                                 "min_deletes_per_second: 0, brake: null}\n"
-                                "    show_held: false\n    holds: null\n    feed: null\n")));
+                                "    show_held: false\n    holds: null\n    feed: null\n"
+                                "    allow_touch: false\n")));
   EXPECT_EQ(NormalForm(ParseOne("    feed: {}\n")),
             NormalForm(ParseOne("    feed: {max_age_seconds: 86400, max_bytes: 1073741824}\n")));
   EXPECT_EQ(NormalForm(ParseOne("    delete_policy: {max_deletes_per_second: 10}\n")),
@@ -104,6 +105,7 @@ TEST(ContainersFileTest, NormalFormTellsSettingsApart) {
       "    feed: {max_age_seconds: 60}\n",
       "    feed: {max_bytes: 1048576}\n",
       "    feed: {notice_seconds: 60}\n",
+      "    allow_touch: true\n",
   };
   std::set<std::string> forms;
   for (const char* lines : kDifferent) {

@@ -80,7 +80,9 @@ class ExpiryMetricsTest : public testing::Test {
   }
 
   SweepHarness harness_;
-  OverdueWatch overdue_{ViewParts(harness_.published), absl::ZeroDuration()};
+  SentMarks sent_;
+  const FeedView feeds_{{harness_.storage->feed(), harness_.feed_progress, sent_}};
+  OverdueWatch overdue_{ViewParts(harness_.published), feeds_, absl::ZeroDuration()};
 };
 
 TEST_F(ExpiryMetricsTest, TheOldestDueItemAgesUntilItIsDeleted) {
@@ -221,6 +223,22 @@ TEST_F(ExpiryMetricsTest, HeldItemsAreCountedAndAreNoBacklog) {
   harness_.SweepNow();
   EXPECT_EQ(Of("holds", "c"), 1);
   EXPECT_EQ(Of("items_set_aside", "c"), 1);
+  EXPECT_EQ(Of("backlog_items", "c"), 0);
+  EXPECT_EQ(Of("oldest_due_age_seconds", "c"), 0);
+}
+
+TEST_F(ExpiryMetricsTest, ItemsThatWaitForAGateAreNoBacklog) {
+  harness_.CreateWithFeed("c", kTtl);
+  Subscription gate;
+  gate.name = "archive";
+  gate.gate = true;
+  ASSERT_TRUE(Await<absl::StatusOr<SubscriptionView>>([&](auto done) {
+                harness_.storage->feed().Subscribe("c", gate, absl::FromUnixSeconds(harness_.Now()),
+                                                   std::move(done));
+              }).ok());
+  harness_.Write("c", "a", harness_.Now() - kTtl);
+  harness_.SweepNow();
+  EXPECT_EQ(Read().Value("ttl_sidecar_delete_hold{container=\"c\",hold=\"gate\"}"), 1);
   EXPECT_EQ(Of("backlog_items", "c"), 0);
   EXPECT_EQ(Of("oldest_due_age_seconds", "c"), 0);
 }

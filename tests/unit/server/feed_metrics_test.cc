@@ -56,9 +56,10 @@ class FeedMetricsTest : public testing::Test {
   }
   // Tracks an item that is expired, which tells so.
   void Expire(const std::string& id, const std::string& key) { storage_.TrackOne(id, key, kT, 5); }
-  void Subscribe(const std::string& name) {
+  void Subscribe(const std::string& name, bool gate = false) {
     Subscription subscription;
     subscription.name = name;
+    subscription.gate = gate;
     const auto created = Await<absl::StatusOr<SubscriptionView>>([&](auto done) {
       storage_->feed().Subscribe("c", subscription, guarded_clock_.Read().now, std::move(done));
     });
@@ -91,6 +92,26 @@ TEST_F(FeedMetricsTest, TheWatermarkAgesAndAStallIsSeen) {
   EXPECT_EQ(Of("stalled"), 1);
 }
 
+TEST_F(FeedMetricsTest, TheLagGrowsWhileTheItemsAreLookedAtForTheFirstTime) {
+  CreateWithFeed("c");
+  const uint64_t number = storage_.Find("c")->number;
+  progress_.Uncover(number, "");
+  EXPECT_FALSE(Read().Find("ttl_sidecar_feed_watermark_lag_seconds{container=\"c\"}").has_value());
+  for (const int64_t seconds : {0, 30, 60}) {
+    progress_.Advance(absl::FromUnixSeconds(kNow + seconds));
+    progress_.Uncover(number, "");
+    clock_.Advance(absl::FromUnixSeconds(kNow + seconds) - guarded_clock_.Read().now);
+    EXPECT_EQ(Of("watermark_lag_seconds"), seconds);
+  }
+  progress_.Cover(*storage_.Find("c"), std::nullopt, "");
+  EXPECT_EQ(Of("watermark_lag_seconds"), 0);
+  // After a change of policy it is not known again.
+  progress_.Uncover(number, "");
+  clock_.Advance(absl::Seconds(7));
+  progress_.Advance(guarded_clock_.Read().now);
+  EXPECT_EQ(Of("watermark_lag_seconds"), 7);
+}
+
 TEST_F(FeedMetricsTest, ExpiredItemsAndBytesAreCounted) {
   CreateWithFeed("c");
   EXPECT_EQ(Of("expired_items"), 0);
@@ -119,6 +140,41 @@ TEST_F(FeedMetricsTest, ASubscriptionAgesUntilItAcknowledges) {
                 storage_->feed().Acknowledge("c", "s", epoch, last, std::move(done));
               }).ok());
   EXPECT_EQ(OfSubscription("unacknowledged_age_seconds", "s"), 0);
+}
+
+TEST_F(FeedMetricsTest, AGateHasAWaitWhileItemsWaitForIt) {
+  CreateWithFeed("c");
+  Subscribe("s");
+  Subscribe("gate", /*gate=*/true);
+  Expire("c", "a");
+  clock_.Advance(absl::Seconds(30));
+  EXPECT_EQ(Of("gated_items"), 0);
+  EXPECT_EQ(OfSubscription("gate_wait_seconds", "gate"), 0) << "nothing is due";
+  const uint64_t container = storage_.Find("c")->number;
+  ASSERT_EQ(Await<absl::StatusOr<int64_t>>([&](auto done) {
+              storage_->feed().SetAside(
+                  container, {{KeyOf("a"), storage_.FindItem("c", "a")->generation, false}},
+                  std::move(done));
+            }).value_or(0),
+            1);
+  EXPECT_EQ(Of("gated_items"), 1);
+  EXPECT_EQ(OfSubscription("gate_wait_seconds", "gate"), 30);
+  EXPECT_EQ(Of("full"), 0);
+  EXPECT_FALSE(Read()
+                   .Find("ttl_sidecar_feed_gate_wait_seconds{container=\"c\",subscription=\"s\"}")
+                   .has_value());
+}
+
+TEST_F(FeedMetricsTest, ALogThatAGateFillsIsFull) {
+  CreateWithFeed("c");
+  ContainerSettings settings = storage_.Find("c")->settings;
+  settings.feed->max_bytes = FeedSettings::kMinMaxBytes;
+  ASSERT_TRUE(storage_.Update("c", settings).ok());
+  Subscribe("gate", /*gate=*/true);
+  for (int i = 0; i < 1100; ++i) Expire("c", absl::StrCat(std::string(1000, 'x'), i));
+  EXPECT_EQ(Of("full"), 1);
+  clock_.Advance(absl::Seconds(30));
+  EXPECT_EQ(OfSubscription("gate_wait_seconds", "gate"), 30);
 }
 
 TEST_F(FeedMetricsTest, ContainersBeyondTheLimitAreSummedUp) {

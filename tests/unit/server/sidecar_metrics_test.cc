@@ -38,11 +38,11 @@ struct QuietSources {
   ExpiryView::Parts parts{*storage,        guarded_clock,         clock,       published, usage,
                           levers->limit(), levers->store_trust(), std::nullopt};
   ExpiryView view{parts};
-  OverdueWatch overdue{parts, absl::ZeroDuration()};
-  ExpiryMetrics expiry{{*storage, published, view, absl::ZeroDuration(), overdue}};
   FeedProgress feed_progress;
   SentMarks sent;
   FeedView feeds{{storage->feed(), feed_progress, sent}};
+  OverdueWatch overdue{parts, feeds, absl::ZeroDuration()};
+  ExpiryMetrics expiry{{*storage, published, view, absl::ZeroDuration(), overdue}};
   FeedMetrics feed{{storage->containers(), published, feeds, guarded_clock}};
 
   SidecarMetrics::Sources Get() {

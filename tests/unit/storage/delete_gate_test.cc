@@ -66,6 +66,19 @@ TEST(DeleteGateTest, ThePassesThatAreOutAreAwaitedWithoutClosing) {
   EXPECT_FALSE(ended) << "at once if there are none";
 }
 
+TEST(DeleteGateTest, ThePassesOfAllContainersAreAwaitedButNoLaterOnes) {
+  DeleteGate gate;
+  bool ended = false;
+  auto first = gate.TryEnter(1);
+  auto other = gate.TryEnter(2);
+  gate.AwaitPresent(DeleteGate::kAllContainers, [&] { ended = true; });
+  const auto later = gate.TryEnter(1);
+  first.reset();
+  EXPECT_FALSE(ended);
+  other.reset();
+  EXPECT_TRUE(ended);
+}
+
 TEST(DeleteGateTest, ClosingsAddUp) {
   DeleteGate gate;
   gate.Close(1, [] {});

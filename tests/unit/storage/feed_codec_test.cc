@@ -27,6 +27,8 @@ TEST(FeedCodecTest, AnEventComesBackWithEveryField) {
   event.new_ts = 1'800'000'061;
   event.default_ttl = kNeverExpires;
   event.old_default_ttl = 60;
+  event.given_up_subscriptions = {"archive", "mail"};
+  event.served_seconds = 11;
   for (int kind = 1; kind <= kEventKinds; ++kind) {
     event.kind = static_cast<EventKind>(kind);
     EXPECT_EQ(*DecodeEvent(7, EncodeEvent(event)), event);
@@ -41,6 +43,12 @@ TEST(FeedCodecTest, ASubscriptionComesBackWithEveryField) {
   const Subscription subscription = {
       "s", {EventKind::kExpired, EventKind::kPurged}, "cn:worker", absl::FromUnixSeconds(5), 9};
   EXPECT_EQ(*DecodeSubscription("s", EncodeSubscription(subscription)), subscription);
+  Subscription gate = subscription;
+  gate.gate = true;
+  gate.give_up_after_seconds = 60;
+  gate.gate_sequence = 7;
+  gate.served_seconds = 3;
+  EXPECT_EQ(*DecodeSubscription("s", EncodeSubscription(gate)), gate);
 }
 
 TEST(FeedCodecTest, DamagedRecordsAreDataLoss) {

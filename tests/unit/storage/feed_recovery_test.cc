@@ -239,6 +239,158 @@ TEST_F(FeedRecoveryTest, ASubscriptionThatCannotBeReadIsLeftOutAndReported) {
   EXPECT_THAT(Verify(), ElementsAre(HasSubstr("subscription")));
 }
 
+// The same with a gate "g" that has acknowledged the EXPIRED of "a".
+class GateRecoveryTest : public FeedRecoveryTest {
+ protected:
+  GateRecoveryTest() {
+    CreateGate();
+    told_ = (*storage_->items().Find(Find()->number, KeyOf("a")))->expired_sequence;
+    EXPECT_TRUE(Await<absl::StatusOr<uint64_t>>([&](auto done) {
+                  storage_->feed().Acknowledge("c", "g", Epoch(), told_, std::move(done));
+                }).ok());
+    EXPECT_TRUE(Gates().LetsPass(told_));
+  }
+  void CreateGate() {
+    EXPECT_TRUE(Await<absl::StatusOr<SubscriptionView>>([&](auto done) {
+                  Subscription gate;
+                  gate.name = "g";
+                  gate.gate = true;
+                  storage_->feed().Subscribe("c", gate, kTestNow, std::move(done));
+                }).ok());
+  }
+  GateView Gates() { return storage_->feed().Gates(*Find()); }
+  int64_t SetAside(const std::string& key) {
+    const auto item = storage_->items().Find(Find()->number, KeyOf(key)).value();
+    return Await<absl::StatusOr<int64_t>>([&](auto done) {
+             storage_->feed().SetAside(Find()->number, {{KeyOf(key), item->generation, false}},
+                                       std::move(done));
+           })
+        .value();
+  }
+  std::string StoredFormat() {
+    storage_.reset();
+    leveldb::DB* opened = nullptr;
+    EXPECT_TRUE(leveldb::DB::Open({}, temp_.File("data"), &opened).ok());
+    const std::unique_ptr<leveldb::DB> database(opened);
+    std::string format;
+    EXPECT_TRUE(database->Get({}, MetaKey("format"), &format).ok());
+    return format;
+  }
+
+  uint64_t told_ = 0;
+};
+
+TEST_F(FeedRecoveryTest, WithoutAGateTheFormatOfTheDataIsThatOfFeeds) {
+  storage_.reset();
+  leveldb::DB* opened = nullptr;
+  ASSERT_TRUE(leveldb::DB::Open({}, temp_.File("data"), &opened).ok());
+  const std::unique_ptr<leveldb::DB> database(opened);
+  std::string format;
+  EXPECT_TRUE(database->Get({}, MetaKey("format"), &format).ok());
+  EXPECT_EQ(format, "4");
+}
+
+TEST_F(GateRecoveryTest, TheFirstGateRaisesTheFormatOfTheData) { EXPECT_EQ(StoredFormat(), "6"); }
+
+TEST_F(GateRecoveryTest, ARestoredGateHasAcknowledgedWhatTheBackupSays) {
+  BackUp();
+  ASSERT_TRUE(RestoreBackup(temp_.File("backup"), OptionsFor("restored"), kTestNow).ok());
+  Open("restored");
+  EXPECT_TRUE(Gates().has_gates);
+  EXPECT_TRUE(Gates().LetsPass(told_));
+  EXPECT_FALSE(Gates().LetsPass(told_ + 1));
+}
+
+TEST_F(GateRecoveryTest, AfterARepairEverythingIsAnnouncedAgain) {
+  EXPECT_EQ(SetAside("a"), 0);
+  Track("b");
+  EXPECT_EQ(SetAside("b"), 1);
+  storage_.reset();
+  ASSERT_TRUE(RepairCopy(temp_.File("data"), OptionsFor("repaired"), kTestNow).ok());
+  Open("repaired");
+  EXPECT_FALSE(Gates().LetsPass(told_));
+  while (storage_->RunHousekeeping()) {
+  }
+  EXPECT_EQ(SetAside("a"), 1);
+  EXPECT_EQ(SetAside("b"), 1);
+  EXPECT_THAT(*Kinds(storage_->feed().Figures(*Find()).dropped_sequence),
+              ElementsAre(EventKind::kExpired, EventKind::kExpired));
+  EXPECT_EQ(storage_->CheckInvariants(), absl::OkStatus());
+  EXPECT_THAT(Verify(), IsEmpty());
+}
+
+TEST_F(GateRecoveryTest, WhereAGateCannotBeReadNothingPassesUntilItIsCreatedAgain) {
+  ChangeRecord(SubscriptionKey(Find()->feed.number, "g"), "\xff");
+  Open("data");
+  EXPECT_TRUE(Gates().has_gates);
+  EXPECT_FALSE(Gates().LetsPass(told_));
+  EXPECT_EQ(SetAside("a"), 1);
+  while (storage_->RunHousekeeping()) {
+  }
+  EXPECT_TRUE(storage_->feed().HasWaiting(*Find()));
+  CreateGate();
+  EXPECT_FALSE(Gates().LetsPass(told_)) << "it begins anew";
+  ASSERT_TRUE(Await<absl::Status>([&](auto done) {
+                storage_->feed().Unsubscribe("c", "g", std::move(done));
+              }).ok());
+  EXPECT_TRUE(Gates().LetsPass(told_));
+}
+
+TEST_F(GateRecoveryTest, WhatAReaderCannotReadIsAnnouncedAgain) {
+  Track("b");
+  const uint64_t announced =
+      (*storage_->items().Find(Find()->number, KeyOf("b")))->expired_sequence;
+  ChangeRecord(EventKey(Find()->feed.number, announced), "\xff");
+  Open("data");
+  EXPECT_THAT(*Kinds(told_), ElementsAre(EventKind::kResync));
+  ASSERT_TRUE(Await<absl::StatusOr<uint64_t>>([&](auto done) {
+                storage_->feed().Acknowledge("c", "g", Epoch(), announced, std::move(done));
+              }).ok());
+  EXPECT_FALSE(Gates().LetsPass(announced));
+  Open("data");
+  EXPECT_FALSE(Gates().LetsPass(announced)) << "it was stored with the acknowledgement";
+  EXPECT_EQ(SetAside("b"), 1);
+  EXPECT_THAT(*Kinds(announced), ElementsAre(EventKind::kExpired));
+}
+
+TEST_F(GateRecoveryTest, NoGateIsGivenUpForAnEventThatCannotBeReadBeforeALaterOneIsOldEnough) {
+  ASSERT_TRUE(Await<absl::StatusOr<SubscriptionView>>([&](auto done) {
+                Subscription gate;
+                gate.name = "patient";
+                gate.gate = true;
+                gate.give_up_after_seconds = 3600;
+                storage_->feed().Subscribe("c", gate, kTestNow, std::move(done));
+              }).ok());
+  ChangeRecord(EventKey(Find()->feed.number, told_), "\xff");
+  Open("data");
+  Track("b");
+  while (storage_->RunHousekeeping()) {
+  }
+  EXPECT_EQ(storage_->feed().Find("c", "patient")->given_up_sequence, 0);
+  EXPECT_FALSE(Gates().LetsPass(told_));
+}
+
+TEST_F(GateRecoveryTest, ARepairSaysThatAGateIsMissing) {
+  ChangeRecord(SubscriptionKey(Find()->feed.number, "g"), "\xff");
+  const auto report = RepairCopy(temp_.File("data"), OptionsFor("repaired"), kTestNow);
+  ASSERT_TRUE(report.ok());
+  EXPECT_THAT(report->losses, testing::Contains(HasSubstr("a gated subscription of container c")));
+}
+
+TEST_F(GateRecoveryTest, EventsThatWereLostAtTheEndOfALogAreAnnouncedAgain) {
+  TrackMany(2);
+  CompactAll();
+  DamageEventOf(1);
+  Open("data");
+  const uint64_t end = storage_->feed().LastSequence();
+  EXPECT_EQ(Gates().again_up_to, end);
+  EXPECT_EQ(SetAside(NameOf(1)), 1);
+  EXPECT_THAT(*Kinds(end), ElementsAre(EventKind::kExpired));
+  storage_->RunHousekeeping();
+  Open("data");
+  EXPECT_GE(Gates().again_up_to, end) << "it was stored";
+}
+
 TEST_F(FeedRecoveryTest, AnEventThatCannotBeReadIsReadAsResync) {
   const uint64_t sequence = (*storage_->items().Find(Find()->number, KeyOf("a")))->expired_sequence;
   ChangeRecord(EventKey(Find()->feed.number, sequence), "\xff");

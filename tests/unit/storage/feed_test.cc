@@ -37,6 +37,23 @@ class FeedTest : public testing::Test {
     return feeds_.storage().TrackOne(id, key, ts, ttl);
   }
   // A version with an etag.
+  // A rebuild reads an item as it is.
+  void Rebuild(const std::string& id, const std::string& key, int64_t ts) {
+    Storage& storage = *feeds_.storage();
+    storage.data_trust().Doubt("lost");
+    const absl::Time now = absl::FromUnixSeconds(feeds_.now);
+    ScannedItems& scanned = storage.scanned_items();
+    scanned.Begin(feeds_.Find(id)->number);
+    scanned.BeginPage();
+    ASSERT_TRUE(Await<absl::StatusOr<std::vector<ScanComparison>>>([&](auto done) {
+                  scanned.Apply(feeds_.Find(id)->number, {{KeyOf(key), {{ts}, "", {}, 0}}},
+                                {now, now, absl::ZeroDuration(), /*adopted=*/true},
+                                /*knows_expire_at=*/true, /*dry_run=*/false, std::move(done));
+                }).ok());
+    scanned.End();
+    storage.data_trust().Confirm("lost");
+  }
+
   void TrackEtag(const std::string& id, const std::string& key, int64_t ts,
                  const std::string& etag) {
     ItemReport report;
@@ -216,6 +233,23 @@ TEST_F(FeedTest, EachChangeOfAnItemIsLoggedByItsRule) {
          EXPECT_FALSE(feeds_.IsAnnounced(c, "a"));
        },
        {"EXPIRED a", "POLICY_CHANGED", "REPLACED a of 1"}},
+      {"announced, and a rebuild counts it as touched",
+       [&] {
+         tell();
+         feeds_.storage().AllowTouch(c);
+         Rebuild(c, "a", kT);
+         EXPECT_FALSE(feeds_.IsAnnounced(c, "a"));
+       },
+       {"EXPIRED a", "REVIVED a of 1"}},
+      {"the same while nothing may be judged",
+       [&] {
+         tell();
+         feeds_.storage().AllowTouch(c);
+         feeds_.is_judging = false;
+         Rebuild(c, "a", kT);
+         EXPECT_FALSE(feeds_.IsAnnounced(c, "a"));
+       },
+       {"EXPIRED a", "REPLACED a of 1"}},
       {"its state is unknown before it is announced, and the sweep deletes it",
        [&] {
          outcome(Kind::kStateUnknown, false);

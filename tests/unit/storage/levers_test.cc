@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdint>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +36,25 @@ class LeversTest : public testing::Test {
   static absl::Status Wait(absl::FunctionRef<void(DoneStatus)> change) {
     return Await<absl::Status>([&](auto done) { change(std::move(done)); });
   }
+
+  using Touched = std::future<absl::StatusOr<TouchedItems>>;
+
+  Touched BeginTouch(const std::string& id) {
+    auto promise = std::make_shared<std::promise<absl::StatusOr<TouchedItems>>>();
+    storage_->touches().Touch(
+        storage_.Find("c")->number, {{KeyOf(id)}}, [] { return SoundTime(kTouchedAt); },
+        [promise](auto touched) { promise->set_value(std::move(touched)); });
+    return promise->get_future();
+  }
+
+  // A later commit is answered after what is answered at once.
+  bool IsAnswered(Touched& touched) {
+    EXPECT_TRUE(
+        storage_.Track("c", {{KeyOf("another"), {{kTouchedAt}, "", std::nullopt, 0}}}).ok());
+    return touched.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
+
+  static constexpr int64_t kTouchedAt = 1'700'000'000;
 
   StorageForTest storage_;
   std::unique_ptr<Levers> levers_;
@@ -111,6 +133,31 @@ TEST_F(LeversTest, ADoubtAboutTheDataEndsOnlyIfItIsTheOneNamed) {
   ASSERT_TRUE(levers_->EndRebuild("confirmed since").ok());
   EXPECT_FALSE(storage_->data_trust().in_doubt());
   EXPECT_EQ(changes_, 1);
+}
+
+// Its item may be in flight since before the data was in doubt, and count as touched since.
+TEST_F(LeversTest, ATouchWaitsForTheDeletesFromBeforeTheDataWasComplete) {
+  storage_.Create("c", 60);
+  storage_.AllowTouch("c");
+  ASSERT_TRUE(storage_.Track("c", {{KeyOf("a"), {{kTouchedAt}, "", std::nullopt, 0}}}).ok());
+  const uint64_t number = storage_.Find("c")->number;
+  for (const bool by_operator : {false, true}) {
+    SCOPED_TRACE(by_operator);
+    storage_->data_trust().Doubt("lost");
+    auto before = storage_->delete_gate().TryEnter(number);
+    if (by_operator) {
+      ASSERT_TRUE(Wait([&](auto done) { levers_->TrustData("lost", std::move(done)); }).ok());
+    } else {
+      ASSERT_TRUE(levers_->EndRebuild("lost").ok());
+    }
+    auto touched = BeginTouch("a");
+    EXPECT_FALSE(IsAnswered(touched));
+    const auto later = storage_->delete_gate().TryEnter(number);
+    before.reset();
+    EXPECT_EQ(touched.get()->items.at(0).outcome, TouchOutcome::kTouched);
+    touched = BeginTouch("a");
+    EXPECT_TRUE(IsAnswered(touched)) << "later deletes are judged with its touch";
+  }
 }
 
 }  // namespace

@@ -70,6 +70,12 @@ TEST(RecordCodecTest, AnItemThatIsSetAsideNamesItsHold) {
   EXPECT_EQ(DecodeStoredItem(EncodeItem(item))->position, item.position);
 }
 
+TEST(RecordCodecTest, ATouchComesBack) {
+  StoredItem item;
+  item.version.times = {.ts = 1'700'000'000, .ttl = 60, .touch_time = 1'700'000'050};
+  EXPECT_EQ(DecodeStoredItem(EncodeItem(item))->version.times, item.version.times);
+}
+
 TEST(RecordCodecTest, AHoldComesBackWithEveryField) {
   StoredHold stored;
   stored.hold.hold_id = "audit";
@@ -119,7 +125,8 @@ Container FullContainer() {
   container.settings.show_held = true;
   container.settings.requires_holds = true;
   container.settings.feed = FeedSettings{3600, 1 << 20, 30};
-  container.feed = {11, 0xFEDCBA9876543210, 12, 1'800'000'000, 4, 3};
+  container.settings.allow_touch = true;
+  container.feed = {11, 0xFEDCBA9876543210, 12, 1'800'000'000, 4, 3, true};
   container.index_number = 10;
   container.revision = 4;
   container.create_time = absl::FromUnixMicros(1'800'000'000'000'001);
@@ -130,6 +137,7 @@ Container FullContainer() {
   container.adoption = {1'800'000'060, 6, 7, AdoptionBrake{8, absl::FromUnixMicros(9)}};
   container.index_build = IndexBuild{12, 0, "cursor"};
   container.has_holds = true;
+  container.has_touches = true;
   container.accepted_holds_epoch = 0xFEDCBA9876543210;
   return container;
 }
@@ -173,6 +181,7 @@ TEST(RecordCodecTest, AContainerComesBackWithEveryField) {
   EXPECT_EQ(decoded->index_build->cursor, "cursor");
   EXPECT_EQ(decoded->index_build->items_indexed, 12);
   EXPECT_TRUE(decoded->has_holds);
+  EXPECT_TRUE(decoded->has_touches);
   EXPECT_EQ(decoded->accepted_holds_epoch, container.accepted_holds_epoch);
 }
 

@@ -1,5 +1,7 @@
 #include "service/storage/upkeep/recovery.h"
 
+#include <leveldb/db.h>
+
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +18,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "service/base/done.h"
+#include "service/storage/format/data_format.h"
+#include "service/storage/format/key_codec.h"
+#include "service/storage/format/record_codec.h"
 #include "service/storage/upkeep/backup.h"
 #include "service/storage/upkeep/verifier.h"
 #include "tests/testing/storage_for_test.h"
@@ -336,6 +341,74 @@ TEST_F(RepairTest, ADamagedDirectoryGivesWhatCanBeReadAndStaysAsItIs) {
     EXPECT_GT((*created)->number, repaired->containers().Find("orders")->index_number)
         << "no number is given out twice";
   }
+}
+
+// The recovered records of the container and of the format are older than a touch.
+TEST_F(RepairTest, ATouchedItemTellsThatItsContainerHasTouches) {
+  const ContainerPtr container = Create("c");
+  Track(container, "a", kNow);
+  const auto allow = [&](bool allowed) {
+    ContainerSettings settings = container->settings;
+    settings.allow_touch = allowed;
+    ASSERT_TRUE(Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
+                  storage->containers().Update(
+                      "c", [settings](const Container&) { return settings; }, kTestNow,
+                      absl::ZeroDuration(), /*force=*/false, std::move(done));
+                }).ok());
+  };
+  allow(true);
+  TouchRequest request = {.keys = {KeyOf("a")}};
+  ASSERT_TRUE(Await<absl::StatusOr<TouchedItems>>([&](auto done) {
+                storage->touches().Touch(
+                    container->number, request, [] { return SoundTime(kNow + 10); },
+                    std::move(done));
+              }).ok());
+  storage.reset();
+  const std::string format_key = MetaKey(kDataFormatFact);
+  {
+    leveldb::DB* opened = nullptr;
+    ASSERT_TRUE(leveldb::DB::Open({}, temp.File("data"), &opened).ok());
+    const std::unique_ptr<leveldb::DB> database(opened);
+    ASSERT_TRUE(
+        database->Put({}, ContainerKey(container->number), EncodeContainer(*container)).ok());
+    ASSERT_TRUE(database->Put({}, format_key, "1").ok());
+  }
+  auto repaired = Repair();
+  ASSERT_NE(repaired, nullptr);
+  EXPECT_TRUE(repaired->containers().Find("c")->has_touches);
+  const auto item = repaired->items().Find(container->number, KeyOf("a"));
+  ASSERT_TRUE(item.ok() && item->has_value());
+  EXPECT_EQ((*item)->version.times.touch_time, kNow + 10);
+  repaired.reset();
+  leveldb::DB* opened = nullptr;
+  ASSERT_TRUE(leveldb::DB::Open({}, RepairedDir(), &opened).ok());
+  const std::unique_ptr<leveldb::DB> database(opened);
+  std::string format;
+  ASSERT_TRUE(database->Get({}, format_key, &format).ok());
+  EXPECT_EQ(format, "7");
+}
+
+// The record of the container is back as it was before, and its touched items are lost.
+TEST_F(RepairTest, TheDataFormatTellsThatThereWasAContainerWithTouches) {
+  const ContainerPtr container = Create("c");
+  ContainerSettings settings = container->settings;
+  settings.allow_touch = true;
+  ASSERT_TRUE(Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
+                storage->containers().Update(
+                    "c", [settings](const Container&) { return settings; }, kTestNow,
+                    absl::ZeroDuration(), /*force=*/false, std::move(done));
+              }).ok());
+  storage.reset();
+  {
+    leveldb::DB* opened = nullptr;
+    ASSERT_TRUE(leveldb::DB::Open({}, temp.File("data"), &opened).ok());
+    const std::unique_ptr<leveldb::DB> database(opened);
+    ASSERT_TRUE(
+        database->Put({}, ContainerKey(container->number), EncodeContainer(*container)).ok());
+  }
+  auto repaired = Repair();
+  ASSERT_NE(repaired, nullptr);
+  EXPECT_TRUE(repaired->containers().Find("c")->has_touches);
 }
 
 TEST_F(RepairTest, ADamagedTableCostsOnlyWhatItHeld) {
