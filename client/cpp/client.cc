@@ -12,6 +12,7 @@
 #include "client/cpp/checks/wrong_length.h"
 #include "client/cpp/client_calls.h"
 #include "client/cpp/usage_reporter.h"
+#include "google/protobuf/util/time_util.h"
 #include "ttl/container_client.h"
 #include "ttl/feed_client.h"
 #include "ttl/operator_client.h"
@@ -73,6 +74,18 @@ std::vector<Result> ToEnums(const google::protobuf::RepeatedField<int>& values) 
   return results;
 }
 
+std::vector<TouchAnswer> TouchAnswersOf(const v1::TouchItemsResponse& response) {
+  std::vector<TouchAnswer> answers;
+  answers.reserve(response.results_size());
+  for (int i = 0; i < response.results_size(); ++i) {
+    TouchAnswer& answer = answers.emplace_back();
+    answer.result = response.results(i);
+    if (response.expire_times(i) != 0) answer.expire_time = response.expire_times(i);
+    answer.touch_time = response.touch_time();
+  }
+  return answers;
+}
+
 }  // namespace
 
 // The connection, and what shares it.
@@ -104,6 +117,9 @@ class TtlClient::State {
                                                      bool adopted);
   absl::StatusOr<std::vector<v1::UntrackResult>> Untrack(
       absl::string_view container, absl::Span<const v1::ItemDeletion> deletions);
+  absl::StatusOr<std::vector<TouchAnswer>> Touch(absl::string_view container,
+                                                 absl::Span<const v1::ItemKey> keys,
+                                                 absl::Duration unless_touched_within);
   absl::StatusOr<std::vector<VisibilityAnswer>> Check(absl::string_view container,
                                                       absl::Span<const v1::VisibilityCheck> checks,
                                                       absl::Duration deadline,
@@ -152,6 +168,27 @@ absl::StatusOr<std::vector<v1::UntrackResult>> TtlClient::State::Untrack(
     return WrongLength("UntrackItems", "results", response->results_size(), deletions.size());
   }
   return ToEnums<v1::UntrackResult>(response->results());
+}
+
+absl::StatusOr<std::vector<TouchAnswer>> TtlClient::State::Touch(
+    absl::string_view container, absl::Span<const v1::ItemKey> keys,
+    absl::Duration unless_touched_within) {
+  v1::TouchItemsRequest request;
+  request.set_container(std::string(container));
+  request.mutable_keys()->Assign(keys.begin(), keys.end());
+  *request.mutable_unless_touched_within() =
+      google::protobuf::util::TimeUtil::NanosecondsToDuration(
+          absl::ToInt64Nanoseconds(unless_touched_within));
+  const absl::StatusOr<v1::TouchItemsResponse> response = calls_.Call(
+      calls_.items(), &ItemStub::TouchItems, request, options().report_deadline, CallKind::kTouch);
+  if (!response.ok()) return response.status();
+  if (response->results_size() != request.keys_size()) {
+    return WrongLength("TouchItems", "results", response->results_size(), keys.size());
+  }
+  if (response->expire_times_size() != request.keys_size()) {
+    return WrongLength("TouchItems", "expire_times", response->expire_times_size(), keys.size());
+  }
+  return TouchAnswersOf(*response);
 }
 
 absl::StatusOr<std::vector<VisibilityAnswer>> TtlClient::State::Check(
@@ -222,6 +259,20 @@ absl::StatusOr<std::vector<v1::UntrackResult>> TtlClient::UntrackItems(
   return SendInCalls<v1::ItemDeletion, v1::UntrackResult>(
       deletions,
       [&](absl::Span<const v1::ItemDeletion> part) { return state_->Untrack(container, part); });
+}
+
+absl::StatusOr<TouchAnswer> TtlClient::TouchItem(absl::string_view container,
+                                                 const v1::ItemKey& key,
+                                                 absl::Duration unless_touched_within) {
+  return OnlyOne(TouchItems(container, absl::MakeConstSpan(&key, 1), unless_touched_within));
+}
+
+absl::StatusOr<std::vector<TouchAnswer>> TtlClient::TouchItems(
+    absl::string_view container, absl::Span<const v1::ItemKey> keys,
+    absl::Duration unless_touched_within) {
+  return SendInCalls<v1::ItemKey, TouchAnswer>(keys, [&](absl::Span<const v1::ItemKey> part) {
+    return state_->Touch(container, part, unless_touched_within);
+  });
 }
 
 absl::StatusOr<VisibilityAnswer> TtlClient::CheckItem(absl::string_view container,

@@ -37,7 +37,8 @@ double RandomFraction() {
 }
 
 bool MayBeSentTwice(CallKind kind) {
-  return kind == CallKind::kRead || kind == CallKind::kOrderedReport || kind == CallKind::kHold;
+  return kind == CallKind::kRead || kind == CallKind::kOrderedReport || kind == CallKind::kHold ||
+         kind == CallKind::kTouch;
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ LocalEvaluatorOptions WithClock(LocalEvaluatorOptions options) {
 }
 
 ContainerWatcher::Rules RulesOf(const LocalEvaluatorOptions& options) {
-  ContainerWatcher::Rules rules = {v1::JUDGING_RULE_SHOW_HELD};
+  ContainerWatcher::Rules rules = {v1::JUDGING_RULE_SHOW_HELD, v1::JUDGING_RULE_TOUCH};
   if (options.knows_expire_at) rules.push_back(v1::JUDGING_RULE_EXPIRE_AT);
   return rules;
 }

@@ -85,12 +85,13 @@ LocalVerdict PolicyMirror::Judge(const Container& container, const ItemTimes& it
   std::optional<int64_t> default_ttl;
   if (policy.default_ttl != 0) default_ttl = policy.default_ttl;
   if (!IsExpiredAt(ExpireTime(default_ttl, item), time.judged_at)) return LocalVerdict::kVisible;
-  // A hold, of which nothing is known here, may keep it visible.
-  return policy.shows_held ? LocalVerdict::kUnknown : LocalVerdict::kExpired;
+  return policy.may_show_expired ? LocalVerdict::kUnknown : LocalVerdict::kExpired;
 }
 
 MirroredPolicy PolicyMirror::PolicyOf(const v1::Container& container) {
-  MirroredPolicy policy = {.is_there = true, .shows_held = container.show_held()};
+  const bool may_be_touched = container.allow_touch() || container.has_touches();
+  MirroredPolicy policy = {.is_there = true,
+                           .may_show_expired = container.show_held() || may_be_touched};
   if (container.has_default_ttl() && IsLegalTtl(container.default_ttl())) {
     policy.default_ttl = static_cast<int32_t>(container.default_ttl());
   }

@@ -25,7 +25,7 @@ namespace ttl {
 struct MirroredPolicy {
   int32_t default_ttl = 0;  // 0: none
   bool is_there = false;
-  bool shows_held = false;
+  bool may_show_expired = false;  // a hold or a touch, of which nothing is known here
 };
 
 // One container of a PolicyMirror, whether it exists or not.

@@ -20,6 +20,8 @@ enum class CallKind {
   // A hold: none, unless another caller released it in between. Then it stands again, which deletes
   // nothing.
   kHold,
+  // A touch: the countdown starts a moment later.
+  kTouch,
   // The second change could undo another caller's.
   kChange,
   // Of use only at once: never retried, and does not wait for a connection.
@@ -41,12 +43,11 @@ FailedAttempt FailureOf(const grpc::ClientContext& context, const grpc::Status& 
 // How long to wait before the next attempt; absent if there is none. `left` is the time until the
 // call's deadline. `random`, from 0 to 1, is the jitter. Pure.
 //
-// - UNAVAILABLE: reads, ordered reports and holds are retried, with `until_deadline` until the
-// deadline,
-//   otherwise up to 4 attempts. Other reports are retried only with a retry delay, which says that
-//   the sidecar refused them. Other calls never.
-// - RESOURCE_EXHAUSTED: reports are retried, up to 4 attempts: the sidecar returns it before it
-//   applies anything.
+// - UNAVAILABLE: reads, ordered reports, holds and touches are retried, with `until_deadline` until
+//   the deadline, otherwise up to 4 attempts. Other reports are retried only with a retry delay,
+//   which says that the sidecar refused them. Other calls never.
+// - RESOURCE_EXHAUSTED: reports and touches are retried, up to 4 attempts: the sidecar returns it
+//   before it applies anything.
 // - Other codes, or a retry delay beyond the deadline: never.
 std::optional<absl::Duration> PauseBeforeRepeat(CallKind kind, const FailedAttempt& failure,
                                                 bool until_deadline, absl::Duration left,

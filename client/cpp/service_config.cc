@@ -30,6 +30,9 @@ constexpr absl::string_view kReports = R"(
     {"service": "ttl.v1.ItemService", "method": "TrackItems"},
     {"service": "ttl.v1.ItemService", "method": "UntrackItems"})";
 
+constexpr absl::string_view kTouches = R"(
+    {"service": "ttl.v1.ItemService", "method": "TouchItems"})";
+
 std::string MethodConfig(absl::string_view names, absl::string_view codes) {
   return absl::StrCat(R"({"name": [)", names, R"(], "retryPolicy": {
       "maxAttempts": 4, "initialBackoff": "0.05s", "maxBackoff": "0.5s", "backoffMultiplier": 2,
@@ -41,7 +44,8 @@ std::string MethodConfig(absl::string_view names, absl::string_view codes) {
 
 std::string ServiceConfigJson() {
   return absl::StrCat(R"({"methodConfig": [)", MethodConfig(kRepeatable, R"("UNAVAILABLE")"), ", ",
-                      MethodConfig(kReports, R"("RESOURCE_EXHAUSTED")"),
+                      MethodConfig(kReports, R"("RESOURCE_EXHAUSTED")"), ", ",
+                      MethodConfig(kTouches, R"("UNAVAILABLE", "RESOURCE_EXHAUSTED")"),
                       R"(], "retryThrottling": {"maxTokens": 100, "tokenRatio": 0.1}})");
 }
 

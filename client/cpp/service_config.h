@@ -10,12 +10,11 @@ namespace ttl {
 // - Reads (checks, look-ups, lists, status), and Acknowledge, which never goes back: after
 //   UNAVAILABLE.
 // - PlaceHold: after UNAVAILABLE. The second finds the hold that the first placed; where it has
-// been
-//   released in between it stands again, which deletes nothing.
-// - TrackItems, UntrackItems: after RESOURCE_EXHAUSTED, which the sidecar
-//   answers before anything is applied. Not after UNAVAILABLE: the first attempt may have
-//   been applied, and a retried report without a sequence could override a later one of
-//   the same second.
+//   been released in between it stands again, which deletes nothing.
+// - TrackItems, UntrackItems: after RESOURCE_EXHAUSTED, which the sidecar answers before anything
+//   is applied. Not after UNAVAILABLE: the first attempt may have been applied, and a retried
+//   report without a sequence could override a later one of the same second.
+// - TouchItems: after both. The countdown starts a moment later.
 // - Changes of containers and subscriptions, pauses, limits, confirmations, the clock, ReleaseHold,
 //   AcceptHolds: never. They are rare, an operator can repeat them, and a retry could undo another
 //   operator's change, release a hold that was placed anew, or accept the holds of data that

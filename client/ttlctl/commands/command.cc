@@ -29,6 +29,12 @@ std::string InWords(const std::vector<std::string>& choices) {
   return text;
 }
 
+std::string ParseKey(const std::string& option, const std::string& text) {
+  absl::StatusOr<std::string> key = KeyFromText(text);
+  if (!key.ok()) throw CLI::ValidationError(option, std::string(key.status().message()));
+  return *std::move(key);
+}
+
 }  // namespace
 
 std::string ToCli11(const std::string& argument) {
@@ -106,14 +112,21 @@ int64_t ParseDuration(const std::string& option, const std::string& text, const 
 
 CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
                           const std::string& description, std::function<void(std::string)> set) {
-  return AddParsedOption(command, name, description, "TEXT",
-                         [name, set = std::move(set)](const std::string& text) {
-                           absl::StatusOr<std::string> key = KeyFromText(text);
-                           if (!key.ok()) {
-                             throw CLI::ValidationError(name, std::string(key.status().message()));
-                           }
-                           set(*std::move(key));
-                         });
+  return AddParsedOption(
+      command, name, description, "TEXT",
+      [name, set = std::move(set)](const std::string& text) { set(ParseKey(name, text)); });
+}
+
+void AddKeyArguments(CLI::App& command, const std::string& name, const std::string& description,
+                     std::vector<std::string>& keys) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          name,
+          [name, &keys](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) keys.push_back(ParseKey(name, FromCli11(text)));
+          },
+          description)
+      ->required();
 }
 
 NumberTooLarge::NumberTooLarge(const std::string& option, const std::string& text)

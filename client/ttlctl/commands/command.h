@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "client/ttlctl/commands/session.h"
@@ -76,6 +77,11 @@ int64_t ParseDuration(const std::string& option, const std::string& text,
 // Adds an option for a key in the notation of key_text.h, which is passed to `set`.
 CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
                           const std::string& description, std::function<void(std::string)> set);
+
+// Adds the required positional argument `name` for one or more keys in the notation of key_text.h,
+// which are added to `keys`. `keys` must outlive the parsing.
+void AddKeyArguments(CLI::App& command, const std::string& name, const std::string& description,
+                     std::vector<std::string>& keys);
 
 // An integer that no field can hold. It has the same exit code as a number that the server
 // refuses because it is too large for its field.

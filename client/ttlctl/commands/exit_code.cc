@@ -18,14 +18,15 @@ ExitCode ExitCodeFor(const absl::Status& status) {
 
 absl::string_view ExitCodeHelp() {
   return "Exit codes:\n"
-         "  0  done; for \"items check\": every item is visible\n"
+         "  0  done; for \"items check\" and \"items touch\": every item is visible\n"
          "  1  refused by the server; invalid line in a file; number too large for its field;\n"
          "     output could not be written\n"
          "  2  the command line is wrong; nothing was sent\n"
          "  3  no such container, item, hold or subscription\n"
          "  4  the server cannot be reached, or did not respond in time\n"
-         "  5  \"items check\": at least one item is expired\n"
-         "  6  \"items check\": none is expired, at least one is not tracked\n"
+         "  5  \"items check\" and \"items touch\": at least one item is expired\n"
+         "  6  \"items check\" and \"items touch\": none is expired, at least one is not "
+         "tracked\n"
          "  7  \"health\": not serving\n";
 }
 

@@ -18,9 +18,9 @@ enum class ExitCode : int {
   kNotFound = 3,
   // The server could not be reached, or did not respond in time.
   kUnreachable = 4,
-  // items check: at least one item is expired.
+  // items check and touch: at least one item is expired.
   kExpired = 5,
-  // items check: none is expired, but at least one is not tracked.
+  // items check and touch: none is expired, but at least one is not tracked.
   kUntracked = 6,
   // health: the server responds, but is not serving.
   kNotServing = 7,

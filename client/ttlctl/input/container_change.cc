@@ -7,7 +7,7 @@
 #include "client/ttlctl/text/container_text.h"
 #include "client/ttlctl/text/feed/feed_text.h"
 #include "client/ttlctl/text/format.h"
-#include "service/core/windows/window_text.h"
+#include "service/rpc/mapping/window_mapping.h"
 
 namespace ttl {
 namespace {
@@ -86,6 +86,7 @@ const Field kFields[] = {
      [](const v1::Container& c) { return WindowSettings(c.delete_policy()); }},
     {"show_held", [](const v1::Container& c) { return TrueOrFalse(c.show_held()); }},
     {"requires_holds", [](const v1::Container& c) { return TrueOrFalse(c.requires_holds()); }},
+    {"allow_touch", [](const v1::Container& c) { return TrueOrFalse(c.allow_touch()); }},
     {"feed",
      [](const v1::Container& c) {
        return c.has_feed() ? ExactFeedSettings(c.feed()) : std::string("off");
@@ -105,30 +106,6 @@ v1::FeedSettings ToProto(const FeedSettings& feed) {
   proto.mutable_max_age()->set_seconds(feed.max_age_seconds);
   proto.set_max_bytes(feed.max_bytes);
   if (feed.notice_seconds) proto.mutable_notice()->set_seconds(*feed.notice_seconds);
-  return proto;
-}
-
-v1::DeleteWindow ToProto(const DeleteWindow& window) {
-  v1::DeleteWindow proto;
-  for (int day = v1::DAY_OF_WEEK_MONDAY; day <= v1::DAY_OF_WEEK_SUNDAY; ++day) {
-    const bool starts = (window.days >> (day - v1::DAY_OF_WEEK_MONDAY) & 1) != 0;
-    if (starts && window.days != DeleteWindow::kEveryDay) {
-      proto.add_days(static_cast<v1::DayOfWeek>(day));
-    }
-  }
-  proto.set_start(TimeOfDayText(window.start));
-  proto.set_end(TimeOfDayText(window.end));
-  if (const auto rate = window.max_deletes_per_second) proto.set_max_deletes_per_second(*rate);
-  return proto;
-}
-
-v1::DeleteWindows ToProto(const DeleteWindows& windows) {
-  v1::DeleteWindows proto;
-  for (const DeleteWindow& window : windows.windows) *proto.add_windows() = ToProto(window);
-  proto.set_time_zone(windows.time_zone);
-  if (windows.max_deletes_per_second_outside != 0) {
-    proto.set_max_deletes_per_second_outside(windows.max_deletes_per_second_outside);
-  }
   return proto;
 }
 
@@ -179,6 +156,7 @@ v1::Container ContainerOf(const ContainerEntry& entry) {
   *container.mutable_delete_policy() = DeletePolicyOf(entry.settings);
   container.set_show_held(entry.settings.show_held);
   container.set_requires_holds(entry.settings.requires_holds);
+  container.set_allow_touch(entry.settings.allow_touch);
   if (entry.settings.feed) *container.mutable_feed() = ToProto(*entry.settings.feed);
   return container;
 }

@@ -8,6 +8,7 @@
 #include "client/ttlctl/text/container_text.h"
 #include "client/ttlctl/text/count_text.h"
 #include "client/ttlctl/text/feed/feed_text.h"
+#include "client/ttlctl/text/feed/gate_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/hold_text.h"
 #include "client/ttlctl/text/holds/placed_hold_text.h"
@@ -135,6 +136,9 @@ void AddHolds(const v1::ContainerExpiryStatus& status, Fields& fields) {
     fields.emplace_back("until", TimeText(ToTime(status.held_until())));
   }
   if (status.has_windows()) fields.emplace_back("windows", WindowStatusText(status.windows()));
+  if (HasGateTrouble(status.feed())) {
+    fields.emplace_back("gates", GateTroubleText(status.container(), status.feed()));
+  }
   if (status.has_hold_counts()) {
     fields.emplace_back("holds", HoldCountsText(status.container(), status.hold_counts()));
   }

@@ -70,6 +70,14 @@ std::string ThroughputText(const v1::DeletePolicy& policy) {
   return text;
 }
 
+// Which commands show what stands in the way of deletes. has_holds is also set for gates.
+std::string HasHoldsText(const v1::Container& container) {
+  const std::string id = IdArguments({container.id()});
+  const std::string holds = absl::StrCat("ttlctl holds list ", id);
+  if (!container.has_feed()) return holds;
+  return absl::StrCat(holds, "\nor gates: ttlctl subscriptions list ", id);
+}
+
 std::string DelayText(const v1::DeletePolicy& policy) {
   return FormatSpan(ToDuration(policy.delay()));
 }
@@ -134,9 +142,11 @@ std::string ContainerText(const v1::Container& container) {
   if (container.requires_holds()) {
     fields.emplace_back("requires holds", "nothing is deleted while they may be incomplete");
   }
-  if (container.has_holds()) {
-    fields.emplace_back("has holds",
-                        absl::StrCat("ttlctl holds list ", IdArguments({container.id()})));
+  if (container.has_holds()) fields.emplace_back("has holds", HasHoldsText(container));
+  if (container.allow_touch() || container.has_touches()) {
+    fields.emplace_back("touches", container.allow_touch()
+                                       ? "allowed"
+                                       : "no longer allowed; earlier ones go on counting");
   }
   if (container.has_feed()) fields.emplace_back("feed", FeedSettingsText(container.feed()));
   fields.emplace_back("etag", container.etag());

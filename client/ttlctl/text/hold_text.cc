@@ -58,6 +58,8 @@ std::string HoldText(int hold) {
       return "holds may be missing";
     case v1::DELETE_HOLD_WINDOW:
       return "outside of windows";
+    case v1::DELETE_HOLD_GATE:
+      return "items wait for a subscription";
     default:
       return absl::StrCat("reason ", hold, " (newer than this ttlctl)");
   }

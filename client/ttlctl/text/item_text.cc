@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/input/key_text.h"
+#include "client/ttlctl/text/feed/gate_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/hold_text.h"
 #include "client/ttlctl/text/holds/placed_hold_text.h"
@@ -50,6 +51,38 @@ std::string OwnLifetimeText(const v1::Item& item) {
   return item.has_ttl() ? absl::StrCat(item.ttl(), ", expire_at") : "expire_at";
 }
 
+std::string TouchResultText(v1::TouchResult result) {
+  switch (result) {
+    case v1::TOUCH_RESULT_TOUCHED:
+      return "touched";
+    case v1::TOUCH_RESULT_RECENT:
+      return "recent: not touched";
+    case v1::TOUCH_RESULT_EXPIRED:
+      return "expired: not touched";
+    case v1::TOUCH_RESULT_NOT_TRACKED:
+      return "not tracked";
+    default:
+      return absl::StrCat("result ", static_cast<int>(result), " (newer than this ttlctl)");
+  }
+}
+
+// When the item ends after a touch.
+std::string TouchedUntilText(const TouchAnswer& answer) {
+  if (answer.expire_time.has_value()) return FormatUnixSeconds(*answer.expire_time);
+  const bool is_live =
+      answer.result == v1::TOUCH_RESULT_TOUCHED || answer.result == v1::TOUCH_RESULT_RECENT;
+  return is_live ? "never" : "-";
+}
+
+// For whom the item waits, and where to see why.
+std::string WaitingForText(absl::string_view container, const v1::ExplainItemResponse& response) {
+  return absl::StrCat(SubscriptionNames(response.waiting_for()),
+                      response.expired_sequence() != 0
+                          ? absl::StrCat(" to acknowledge sequence ", response.expired_sequence())
+                          : std::string(" to acknowledge its expiry, which is not logged yet"),
+                      "\n", SubscriptionsCommand(container));
+}
+
 std::string InstantWithUnixSeconds(int64_t seconds) {
   return absl::StrCat(FormatUnixSeconds(seconds), " (", seconds, ")");
 }
@@ -86,6 +119,16 @@ std::string AnswersText(const std::vector<v1::VisibilityCheck>& checks,
   return table.Render();
 }
 
+std::string TouchesText(const std::vector<v1::ItemKey>& keys,
+                        const std::vector<TouchAnswer>& answers) {
+  Table table({"ITEM", "RESULT", "EXPIRES"});
+  for (size_t i = 0; i < keys.size(); ++i) {
+    table.AddRow({ItemKeyText(keys[i].partition_key(), keys[i].id()),
+                  TouchResultText(answers[i].result), TouchedUntilText(answers[i])});
+  }
+  return table.Render();
+}
+
 Table ItemTable() { return Table({"ITEM", "OWN TTL", "EXPIRES", "REMAINING"}); }
 
 void AddItemRow(const v1::ItemView& view, Table& table) {
@@ -106,6 +149,9 @@ std::string ExplanationText(absl::string_view container, const v1::ExplainItemRe
       {"effective ttl", EffectiveTtlText(view)},
       {"expires", view.has_expire_time() ? InstantWithUnixSeconds(view.expire_time()) : "never"},
       {"judged at", TimeText(ToTime(response.judged_at()))}};
+  if (view.has_touch_time()) {
+    fields.emplace_back("touched", InstantWithUnixSeconds(view.touch_time()));
+  }
   if (view.has_remaining_seconds() && !view.expired()) {
     fields.emplace_back("remaining", RemainingText(view));
   }
@@ -114,13 +160,16 @@ std::string ExplanationText(absl::string_view container, const v1::ExplainItemRe
   if (item.size_bytes() != 0)
     fields.emplace_back("size", absl::StrCat(item.size_bytes(), " bytes"));
   if (response.expired_sequence() != 0) {
-    fields.emplace_back("announced as expired",
-                        absl::StrCat("sequence ", response.expired_sequence()));
+    fields.emplace_back("announced",
+                        absl::StrCat("as expired, sequence ", response.expired_sequence()));
   }
   if (response.has_due_time()) {
     fields.emplace_back("may be deleted", FormatUnixSeconds(response.due_time()));
   }
   if (response.holds_size() > 0) fields.emplace_back("held back by", HoldsText(response.holds()));
+  if (response.waiting_for_size() > 0) {
+    fields.emplace_back("waits for", WaitingForText(container, response));
+  }
   if (response.item_holds_size() > 0) fields.emplace_back("holds", ItemHoldsText(response));
   if (AreHoldsInDoubt(response.holds())) {
     fields.emplace_back("holds in doubt", HoldsInDoubtText(container));

@@ -6,6 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "client/ttlctl/text/table.h"
+#include "ttl/touch_answer.h"
 #include "ttl/v1/expiry_service.pb.h"
 #include "ttl/v1/item.pb.h"
 #include "ttl/v1/item_service.pb.h"
@@ -24,6 +25,10 @@ std::string ItemKeyText(absl::string_view partition_key, absl::string_view id);
 // A table of answers. REQUIRES: `checks` and `answers` have the same length.
 std::string AnswersText(const std::vector<v1::VisibilityCheck>& checks,
                         const std::vector<VisibilityAnswer>& answers);
+
+// A table of touches. REQUIRES: `keys` and `answers` have the same length.
+std::string TouchesText(const std::vector<v1::ItemKey>& keys,
+                        const std::vector<TouchAnswer>& answers);
 
 // An empty table for AddItemRow.
 Table ItemTable();

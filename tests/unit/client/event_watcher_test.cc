@@ -298,9 +298,8 @@ TEST_F(EventWatcherTest, ChangesOfSubscriptionsAreSentOnce) {
   for (const char* method : {"CreateSubscription", "DeleteSubscription"}) {
     sidecar_.Fail(method, kUnavailable);
   }
-  v1::Subscription subscription;
-  subscription.set_container("c");
-  subscription.set_name("archive");
+  const auto subscription = Proto<v1::Subscription>(
+      "container: 'c' name: 'archive' gate: true give_up_after { seconds: 604800 }");
   EXPECT_THAT(client_.feed().CreateSubscription(subscription),
               StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(client_.feed().DeleteSubscription("c", "archive"),

@@ -139,6 +139,17 @@ TEST_F(LocalEvaluatorTest, LeavesExpiredItemsThatAHoldMayShowToTheSidecar) {
   EXPECT_EQ(evaluator->Judge(container, {kT, 1000}), LocalVerdict::kVisible);
 }
 
+TEST_F(LocalEvaluatorTest, LeavesExpiredItemsThatMayHaveBeenTouchedToTheSidecar) {
+  const auto evaluator = NewEvaluator();
+  sidecar_.Send(
+      Snapshot("containers { id: 'c' default_ttl: 60 }"
+               "containers { id: 'touched' default_ttl: 60 allow_touch: true }"));
+  ASSERT_TRUE(Becomes(*evaluator, "c", LocalVerdict::kExpired));
+  const LocalEvaluator::Container& container = evaluator->Find("touched");
+  EXPECT_EQ(evaluator->Judge(container, kExpired), LocalVerdict::kUnknown);
+  EXPECT_EQ(evaluator->Judge(container, {kT, 1000}), LocalVerdict::kVisible);
+}
+
 TEST_F(LocalEvaluatorTest, JudgesByExpireAt) {
   const auto evaluator = NewEvaluator({.client = {}, .knows_expire_at = true});
   sidecar_.Send(Snapshot("containers { id: 'c' default_ttl: 60 }"));
@@ -152,7 +163,7 @@ TEST_F(LocalEvaluatorTest, JudgesByExpireAt) {
   EXPECT_EQ(judge({kT - 1, std::nullopt, 0}), LocalVerdict::kVisible) << "not legal";
 }
 
-TEST_F(LocalEvaluatorTest, SaysThatItKnowsOfHoldsAndOfExpireAtOnlyIfItsCallerDoes) {
+TEST_F(LocalEvaluatorTest, SaysThatItKnowsOfHoldsAndTouchesAndOfExpireAtOnlyIfItsCallerDoes) {
   for (const bool knows_expire_at : {false, true}) {
     const size_t before = sidecar_.requests().size();
     const auto evaluator = NewEvaluator({.client = {}, .knows_expire_at = knows_expire_at});
@@ -161,7 +172,8 @@ TEST_F(LocalEvaluatorTest, SaysThatItKnowsOfHoldsAndOfExpireAtOnlyIfItsCallerDoe
     EXPECT_EQ(
         std::count(request.rules().begin(), request.rules().end(), v1::JUDGING_RULE_EXPIRE_AT),
         knows_expire_at ? 1 : 0);
-    EXPECT_THAT(request.rules(), testing::Contains(v1::JUDGING_RULE_SHOW_HELD));
+    EXPECT_THAT(request.rules(),
+                testing::IsSupersetOf({v1::JUDGING_RULE_SHOW_HELD, v1::JUDGING_RULE_TOUCH}));
   }
 }
 

@@ -132,6 +132,21 @@ TEST_F(PolicyMirrorTest, WhatMayBeHeldAndShownIsUnknownOnceItIsExpired) {
   EXPECT_EQ(JudgeExpired(), LocalVerdict::kUnknown);
 }
 
+TEST_F(PolicyMirrorTest, WhatMayHaveBeenTouchedIsUnknownOnceItIsExpired) {
+  for (const char* touches :
+       {"allow_touch: true", "has_touches: true", "allow_touch: true has_touches: true"}) {
+    Snapshot(absl::StrCat("containers { id: 'c' default_ttl: 60 ", touches, " }"));
+    EXPECT_EQ(JudgeExpired(), LocalVerdict::kUnknown) << touches;
+    EXPECT_EQ(Judge({kT, 1000}, kStart), LocalVerdict::kVisible) << touches;
+    Snapshot(absl::StrCat("containers { id: 'c' ", touches, " }"));
+    EXPECT_EQ(JudgeExpired(), LocalVerdict::kVisible) << "TTL is off; " << touches;
+  }
+  Change("containers { id: 'c' default_ttl: 60 }");
+  EXPECT_EQ(JudgeExpired(), LocalVerdict::kExpired);
+  Change("containers { id: 'c' default_ttl: 60 allow_touch: true }");
+  EXPECT_EQ(JudgeExpired(), LocalVerdict::kUnknown);
+}
+
 TEST_F(PolicyMirrorTest, ANewContainerIsKnownFromItsChangeOn) {
   const PolicyMirror::Container& asked_before = mirror_.Find("new");
   Snapshot("");
@@ -339,8 +354,8 @@ LocalVerdict ByTheRules(std::optional<int64_t> default_ttl, const ItemTimes& ite
                                                          : LocalVerdict::kVisible;
 }
 
-// That of a container where a hold may keep an expired item visible.
-LocalVerdict IfHeldIsShown(LocalVerdict verdict) {
+// That of a container where a hold or a touch may keep an expired item visible.
+LocalVerdict IfItMayBeShown(LocalVerdict verdict) {
   return verdict == LocalVerdict::kExpired ? LocalVerdict::kUnknown : verdict;
 }
 
@@ -360,12 +375,16 @@ RC_GTEST_PROP(PolicyMirrorProperty, AgreesWithTheRules, ()) {
   *snapshot.add_containers() = snapshot.containers(0);
   snapshot.mutable_containers(1)->set_id("shows held");
   snapshot.mutable_containers(1)->set_show_held(true);
+  *snapshot.add_containers() = snapshot.containers(0);
+  snapshot.mutable_containers(2)->set_id("touched");
+  snapshot.mutable_containers(2)->set_has_touches(true);
   mirror.Apply(snapshot, kStart - sent_before);
 
   const LocalVerdict verdict = ByTheRules(default_ttl, item, now);
   RC_ASSERT(mirror.Judge(mirror.Find("c"), item, mirror.At(kStart)) == verdict);
-  RC_ASSERT(mirror.Judge(mirror.Find("shows held"), item, mirror.At(kStart)) ==
-            IfHeldIsShown(verdict));
+  for (const char* id : {"shows held", "touched"}) {
+    RC_ASSERT(mirror.Judge(mirror.Find(id), item, mirror.At(kStart)) == IfItMayBeShown(verdict));
+  }
 }
 
 // A container whose default_ttl is changed together with show_held, while another comes and goes: a

@@ -252,6 +252,16 @@ TEST_F(StoreServerTest, TheStoresOwnClockDecides) {
   EXPECT_THAT(OutcomesOf(Request({"a"})), ElementsAre(v1::DELETE_OUTCOME_DELETED));
 }
 
+TEST_F(StoreServerTest, AnItemThatWasTouchedEndsLaterThanItsOwnTtlSays) {
+  store_.items_ = {{{"p", "a"}, Stored()}};
+  v1::DeleteItemsRequest request = Request({"a"});
+  request.mutable_items(0)->set_expire_time(kT - 10);
+  store_.now_ = absl::FromUnixSeconds(kT - 10) - absl::Nanoseconds(1);
+  EXPECT_THAT(OutcomesOf(request), ElementsAre(v1::DELETE_OUTCOME_NOT_EXPIRED));
+  store_.now_ = absl::FromUnixSeconds(kT - 10);
+  EXPECT_THAT(OutcomesOf(request), ElementsAre(v1::DELETE_OUTCOME_DELETED));
+}
+
 TEST_F(StoreServerTest, ItemsOfABatchAreIndependent) {
   store_.items_ = {{{"p", "a"}, Stored()}, {{"p", "b"}, Stored()}, {{"p", "c"}, Stored()}};
   store_.items_[{"p", "b"}].set_ts(kT);

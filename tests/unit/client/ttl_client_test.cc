@@ -10,11 +10,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/testing/fake_sidecar.h"
+#include "tests/testing/rpc_matchers.h"
+#include "tests/testing/rpc_proto.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
 #include "ttl/client.h"
+#include "ttl/client_channel.h"
 #include "ttl/container_client.h"
 #include "ttl/operator_client.h"
+#include "ttl/proto_time.h"
+#include "ttl/v1/item_service.grpc.pb.h"
 
 namespace ttl {
 namespace {
@@ -22,7 +27,10 @@ namespace {
 using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
+using testing::Not;
+using testing::Property;
 using testing::SizeIs;
 
 // What they are made of is no part of the interface.
@@ -50,6 +58,13 @@ v1::ItemDeletion Deletion(const std::string& id) {
   deletion.set_id(id);
   deletion.set_ts(1000);
   return deletion;
+}
+
+v1::ItemKey Key(const std::string& id) {
+  v1::ItemKey key;
+  key.set_partition_key("p");
+  key.set_id(id);
+  return key;
 }
 
 v1::VisibilityCheck Check(const std::string& id) {
@@ -187,6 +202,59 @@ TEST_F(TtlClientTest, AnswersThatDoNotMatchTheEntriesAreAnError) {
   EXPECT_EQ(client_.TrackItem("c", Item("a")).status().code(), absl::StatusCode::kInternal);
   sidecar_.Answer("UntrackItems", v1::UntrackItemsResponse());
   EXPECT_EQ(client_.UntrackItem("c", Deletion("a")).status().code(), absl::StatusCode::kInternal);
+  for (const char* touched : {"expire_times: 0", "results: TOUCH_RESULT_TOUCHED"}) {
+    sidecar_.Answer("TouchItems", Proto<v1::TouchItemsResponse>(touched));
+    EXPECT_EQ(client_.TouchItem("c", Key("a")).status().code(), absl::StatusCode::kInternal);
+  }
+}
+
+// Touches
+
+TEST_F(TtlClientTest, ATouchTellsWhatBecameOfEachKey) {
+  sidecar_.Answer("TouchItems", Proto<v1::TouchItemsResponse>(
+                                    "touch_time: 1000 "
+                                    "results: TOUCH_RESULT_TOUCHED expire_times: 1060 "
+                                    "results: TOUCH_RESULT_RECENT expire_times: 0 "
+                                    "results: TOUCH_RESULT_EXPIRED expire_times: 900 "
+                                    "results: TOUCH_RESULT_NOT_TRACKED expire_times: 0"));
+  const std::vector<v1::ItemKey> keys = {Key("a"), Key("b"), Key("c"), Key("d")};
+  const auto answers = client_.TouchItems("c", keys, absl::Minutes(5));
+  ASSERT_THAT(answers, IsOk());
+  const auto is = [](v1::TouchResult result, std::optional<int64_t> expire_time, bool expired) {
+    return AllOf(Field(&TouchAnswer::result, result), Field(&TouchAnswer::expire_time, expire_time),
+                 Field(&TouchAnswer::touch_time, 1000), Property(&TouchAnswer::expired, expired));
+  };
+  EXPECT_THAT(*answers, ElementsAre(is(v1::TOUCH_RESULT_TOUCHED, 1060, false),
+                                    is(v1::TOUCH_RESULT_RECENT, std::nullopt, false),
+                                    is(v1::TOUCH_RESULT_EXPIRED, 900, true),
+                                    is(v1::TOUCH_RESULT_NOT_TRACKED, std::nullopt, false)));
+  EXPECT_EQ(sidecar_.Requests<v1::TouchItemsRequest>("TouchItems")[0].ShortDebugString(),
+            "container: \"c\" keys { partition_key: \"p\" id: \"a\" } "
+            "keys { partition_key: \"p\" id: \"b\" } keys { partition_key: \"p\" id: \"c\" } "
+            "keys { partition_key: \"p\" id: \"d\" } unless_touched_within { seconds: 300 }");
+}
+
+TEST_F(TtlClientTest, ManyTouchesAreSentInCallsOfAThousandWithTheSameTime) {
+  const std::vector<v1::ItemKey> keys(1001, Key("a"));
+  EXPECT_THAT(client_.TouchItems("c", keys, absl::Milliseconds(1500)).value(), SizeIs(1001));
+  const auto requests = sidecar_.Requests<v1::TouchItemsRequest>("TouchItems");
+  ASSERT_THAT(requests, SizeIs(2));
+  EXPECT_EQ(requests[0].keys_size(), 1000);
+  // The sidecar refuses it.
+  for (const auto& request : requests) {
+    EXPECT_EQ(ToDuration(request.unless_touched_within()), absl::Milliseconds(1500));
+  }
+}
+
+TEST_F(TtlClientTest, TouchesAreRepeatedAsOftenAsReportsWithSequences) {
+  for (int i = 0; i < 5; ++i) sidecar_.Fail("TouchItems", kUnavailable);
+  const auto touched = client_.TouchItem("c", Key("a"));
+  ASSERT_THAT(touched, IsOk());
+  EXPECT_EQ(touched->result, v1::TOUCH_RESULT_TOUCHED);
+  EXPECT_EQ(sidecar_.Calls("TouchItems"), 6);
+  for (int i = 0; i < 4; ++i) sidecar_.Fail("TouchItems", kQueueFull);
+  EXPECT_THAT(client_.TouchItem("c", Key("a")), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_EQ(sidecar_.Calls("TouchItems"), 10);
 }
 
 TEST_F(TtlClientTest, ServerErrorsKeepCodeAndMessage) {
@@ -300,6 +368,29 @@ TEST_F(TtlClientTest, NegativePushBackMeansDoNotRepeat) {
   EXPECT_EQ(sidecar_.Calls("TrackItems"), 1);
 }
 
+// A store that touches what is read must not wait for a rebuild with each read.
+TEST_F(TtlClientTest, TouchesThatCannotBeJudgedForLongAreNotRepeated) {
+  sidecar_.Fail("TouchItems", kUnavailable, /*pushback_milliseconds=*/-1);
+  EXPECT_THAT(client_.TouchItem("c", Key("a")), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_EQ(sidecar_.Calls("TouchItems"), 1);
+  const auto stub = v1::ItemService::NewStub(NewRepeatingChannel(Options(sidecar_.address())));
+  sidecar_.Fail("TouchItems", kUnavailable, /*pushback_milliseconds=*/-1);
+  grpc::ClientContext context;
+  v1::TouchItemsResponse response;
+  EXPECT_FALSE(stub->TouchItems(&context, v1::TouchItemsRequest(), &response).ok());
+  EXPECT_EQ(sidecar_.Calls("TouchItems"), 2);
+}
+
+TEST_F(TtlClientTest, AChannelForStubsRepeatsTouches) {
+  const auto stub = v1::ItemService::NewStub(NewRepeatingChannel(Options(sidecar_.address())));
+  sidecar_.Fail("TouchItems", kUnavailable);
+  sidecar_.Fail("TouchItems", kQueueFull);
+  grpc::ClientContext context;
+  v1::TouchItemsResponse response;
+  EXPECT_TRUE(stub->TouchItems(&context, v1::TouchItemsRequest(), &response).ok());
+  EXPECT_EQ(sidecar_.Calls("TouchItems"), 3);
+}
+
 TEST_F(TtlClientTest, BatchesAboveTheDefaultRetryBufferAreRepeatedToo) {
   std::vector<v1::Item> items(1000, SequencedItem("a"));
   for (v1::Item& item : items) item.set_partition_key(std::string(2048, 'p'));
@@ -348,7 +439,7 @@ TEST_F(TtlClientTest, EveryKindOfCallEndsAtItsDeadline) {
   options.report_deadline = absl::Milliseconds(60);
   options.admin_deadline = absl::Milliseconds(70);
   TtlClient client(options);
-  for (const char* method : {"CheckVisibility", "TrackItems", "GetContainer"}) {
+  for (const char* method : {"CheckVisibility", "TrackItems", "TouchItems", "GetContainer"}) {
     sidecar_.Hang(method);
   }
   const absl::Status check = client.CheckItem("c", Check("a")).status();
@@ -356,6 +447,7 @@ TEST_F(TtlClientTest, EveryKindOfCallEndsAtItsDeadline) {
   EXPECT_THAT(std::string(check.message()),
               AllOf(HasSubstr(sidecar_.address()), HasSubstr("50ms")));
   EXPECT_THAT(std::string(client.TrackItem("c", Item("a")).status().message()), HasSubstr("60ms"));
+  EXPECT_THAT(std::string(client.TouchItem("c", Key("a")).status().message()), HasSubstr("60ms"));
   EXPECT_THAT(std::string(client.containers().Get("c").status().message()), HasSubstr("70ms"));
 }
 
@@ -418,6 +510,22 @@ TEST(TtlClientWithoutServerTest, NobodyListeningIsUnavailable) {
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
     EXPECT_THAT(std::string(status.message()), HasSubstr(options.address));
   }
+}
+
+TEST(TtlClientWithoutServerTest, WhatMayBeSentTwiceFailsWithTheReason) {
+  const TempDir directory;
+  TtlClientOptions options = DefaultOptions(absl::StrCat("unix:", directory.File("nobody.sock")));
+  options.check_deadline = absl::Milliseconds(300);
+  options.report_deadline = absl::Milliseconds(300);
+  TtlClient client(options);
+  for (const absl::Status& status :
+       {client.GetItem("c", "", "a").status(), client.TrackItem("c", SequencedItem("a")).status(),
+        client.TouchItem("c", Key("a")).status()}) {
+    EXPECT_THAT(status,
+                StatusIs(absl::StatusCode::kUnavailable, Not(HasSubstr("no connection within"))));
+  }
+  EXPECT_THAT(client.TrackItem("c", Item("a")),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no connection within")));
 }
 
 TEST(TtlClientWithoutServerTest, WhatCannotWaitIsUnavailableAtOnce) {

@@ -59,7 +59,8 @@ const char* const kEveryKey =
     "        max_deletes_per_second_outside: 0.5\n"
     "    show_held: true\n"
     "    holds: true\n"
-    "    feed: {max_age_seconds: 7200, max_bytes: 2000000, notice_seconds: 60}\n";
+    "    feed: {max_age_seconds: 7200, max_bytes: 2000000, notice_seconds: 60}\n"
+    "    allow_touch: true\n";
 
 TEST(ContainerChangeTest, EveryKeyOfTheFileArrivesInTheContainer) {
   const v1::Container container = Described(kEveryKey);
@@ -83,6 +84,7 @@ TEST(ContainerChangeTest, EveryKeyOfTheFileArrivesInTheContainer) {
   EXPECT_EQ(container.feed().max_age().seconds(), 7200);
   EXPECT_EQ(container.feed().max_bytes(), 2000000);
   EXPECT_EQ(container.feed().notice().seconds(), 60);
+  EXPECT_TRUE(container.allow_touch());
 }
 
 TEST(ContainerChangeTest, EachFieldIsNamedWhenItAloneDiffers) {
@@ -112,6 +114,7 @@ TEST(ContainerChangeTest, EachFieldIsNamedWhenItAloneDiffers) {
       {"    holds: true\n", "requires_holds false -> true"},
       {"    feed: {notice_seconds: 60}\n",
        "feed off -> {max age 86400s, max bytes 1073741824, notice 60s}"},
+      {"    allow_touch: true\n", "allow_touch false -> true"},
   };
   for (const auto& c : kCases) {
     EXPECT_EQ(ChangesText(Differences(Described(""), Described(c.lines))), c.expected);
@@ -460,6 +463,7 @@ ContainerSettings AnySettings() {
   settings.show_held = *rc::gen::arbitrary<bool>();
   settings.requires_holds = *rc::gen::arbitrary<bool>();
   settings.feed = Maybe(AnyFeed);
+  settings.allow_touch = *rc::gen::arbitrary<bool>();
   return settings;
 }
 
@@ -538,6 +542,7 @@ TEST_F(ExportTest, IsAFileOfContainers) {
             "      max_age_seconds: 7200\n"
             "      max_bytes: 2000000\n"
             "      notice_seconds: 60\n"
+            "    allow_touch: true\n"
             "  - id: \"on\"\n");
   EXPECT_EQ(Export({}).out, "containers: []\n");
 }

@@ -51,7 +51,9 @@ TEST(HelpTest, NotesAreWithTheCommandsThatTheyAreAbout) {
   const auto has_keys = HasSubstr("\\xHH");
   const auto has_codes = HasSubstr("Exit codes");
   EXPECT_THAT(Ttlctl({"--help"}).out, AllOf(has_keys, has_codes));
-  EXPECT_THAT(Ttlctl({"items", "check", "--help"}).out, AllOf(has_keys, has_codes));
+  for (const char* command : {"check", "touch"}) {
+    EXPECT_THAT(Ttlctl({"items", command, "--help"}).out, AllOf(has_keys, has_codes)) << command;
+  }
   for (const Words& command : {Words{"items", "list", "--help"}, {"stuck", "--help"}}) {
     EXPECT_THAT(Ttlctl(command).out, AllOf(has_keys, Not(has_codes))) << command.front();
   }
@@ -208,6 +210,9 @@ TEST(CompletionTest, OptionsOfTheCommandAndOfAllCommandsAreOffered) {
               ElementsAre("--default-ttl", "--delay-seconds"));
   EXPECT_THAT(Offered({"containers", "create", "--serv"}),
               ElementsAre("--server", "--server-name"));
+  EXPECT_THAT(Offered({"subscriptions", "create", "c", "s", "--g"}),
+              ElementsAre("--gate", "--give-up-after"));
+  EXPECT_THAT(Offered({"items", "touch", "c", "a", "--u"}), ElementsAre("--unless-within"));
   EXPECT_THAT(Offered({"status", "--out"}), ElementsAre("--output")) << "once";
   EXPECT_THAT(Offered({"containers", "create", "--", "--de"}), IsEmpty());
 }
@@ -217,6 +222,8 @@ TEST(CompletionTest, ChoicesAreOffered) {
   EXPECT_THAT(Offered({"status", "--output=j"}), ElementsAre("--output=json"));
   EXPECT_THAT(Offered({"containers", "set", "c", "--indexing-mode", "l"}), ElementsAre("lazy"));
   EXPECT_THAT(Offered({"containers", "set", "c", "--default-ttl", ""}), ElementsAre("off"));
+  EXPECT_THAT(Offered({"containers", "set", "c", "--allow-touch", ""}),
+              ElementsAre("true", "false"));
   EXPECT_THAT(Offered({"health", "--service", "r"}), ElementsAre("readiness"));
   EXPECT_THAT(Offered({"watch", "c", "--kinds", "re"}),
               ElementsAre("revived", "replaced", "resync"));
@@ -272,7 +279,8 @@ TEST(ManPageTest, NamesEveryCommandAndItsOptions) {
   EXPECT_THAT(page, AllOf(HasSubstr("\\fB\\-\\-default\\-ttl\\fR \\fIDURATION|\\-1|off\\fR"),
                           HasSubstr("\\fB\\-\\-watch\\fR[=\\fIINTERVAL\\fR]"),
                           HasSubstr("\\fBTTL_SIDECAR_ADDRESS\\fR\nAs \\fB\\-\\-server\\fR."),
-                          HasSubstr("5  \\(dqitems check\\(dq: at least one item is expired"),
+                          HasSubstr("5  \\(dqitems check\\(dq and \\(dqitems touch\\(dq: at "
+                                    "least one item is expired"),
                           HasSubstr("write \\e\\e for a backslash and \\exHH")));
   EXPECT_THAT(page, Not(HasSubstr("ttlctl man")));
 }

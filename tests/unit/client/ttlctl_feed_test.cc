@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "client/ttlctl/input/container_change.h"
+#include "client/ttlctl/text/container_status_text.h"
 #include "client/ttlctl/text/container_text.h"
 #include "client/ttlctl/text/feed/event_text.h"
 #include "client/ttlctl/text/feed/feed_text.h"
@@ -248,6 +249,43 @@ TEST_F(TtlctlFeedTest, SubscriptionsCreateSendsWhatIsGiven) {
   EXPECT_EQ(request.subscription().DebugString(), created.subscription().DebugString());
 }
 
+TEST_F(TtlctlFeedTest, SubscriptionsCreateMakesAGate) {
+  const struct {
+    std::vector<std::string> options;
+    const char* settings;
+    const char* shown;
+  } kCases[] = {
+      {{"--gate"},
+       "gate: true",
+       "gate          each item is deleted only after its expiry was "
+       "acknowledged\n"},
+      {{"--give-up-after", "7d", "--gate"},
+       "gate: true give_up_after { seconds: 604800 }",
+       "acknowledged\n              or it has waited for 7d while the sidecar ran\n"},
+  };
+  for (const auto& test : kCases) {
+    const auto expected =
+        Proto<v1::Subscription>(absl::StrCat("container: 'c' name: 's' ", test.settings));
+    v1::CreateSubscriptionResponse created;
+    *created.mutable_subscription() = expected;
+    sidecar_.Answer("CreateSubscription", created);
+    std::vector<std::string> arguments = {"subscriptions", "create", "c", "s"};
+    arguments.insert(arguments.end(), test.options.begin(), test.options.end());
+    EXPECT_THAT(Run(arguments).out, HasSubstr(test.shown));
+    const auto sent = sidecar_.Requests<v1::CreateSubscriptionRequest>("CreateSubscription").back();
+    EXPECT_EQ(sent.subscription().DebugString(), expected.DebugString());
+  }
+}
+
+TEST_F(TtlctlFeedTest, OnlyAGateIsGivenUp) {
+  const Outcome outcome = Run({"subscriptions", "create", "c", "s", "--give-up-after", "7d"});
+  EXPECT_EQ(outcome.code, ExitCode::kUsage);
+  EXPECT_THAT(outcome.err, HasSubstr("--gate"));
+  EXPECT_EQ(Run({"subscriptions", "create", "c", "s", "--gate", "--give-up-after", "soon"}).code,
+            ExitCode::kUsage);
+  EXPECT_EQ(sidecar_.Calls("CreateSubscription"), 0);
+}
+
 TEST_F(TtlctlFeedTest, SubscriptionsGetShowsHowFarItIs) {
   sidecar_.Answer("GetSubscription",
                   Proto<v1::GetSubscriptionResponse>(
@@ -258,6 +296,11 @@ TEST_F(TtlctlFeedTest, SubscriptionsGetShowsHowFarItIs) {
               AllOf(HasSubstr("acknowledged  sequence 5"), HasSubstr("sequence 9"),
                     HasSubstr("2027-01-15T08:00:00Z"), HasSubstr("any with the role"),
                     HasSubstr("77"), HasSubstr("subscriptions acknowledge 'c d' s")));
+  sidecar_.Answer("GetSubscription", Proto<v1::GetSubscriptionResponse>(
+                                         "subscription { gate: true has_lost_events: true }"));
+  EXPECT_THAT(Run({"subscriptions", "get", "c", "s"}).out,
+              AllOf(HasSubstr("EVENTS WERE DROPPED"), HasSubstr("announced again before"),
+                    Not(HasSubstr("subscriptions acknowledge"))));
   sidecar_.Fail("GetSubscription", {grpc::StatusCode::NOT_FOUND, "no subscription"});
   EXPECT_EQ(Run({"subscriptions", "get", "c", "s"}).code, ExitCode::kNotFound);
 }
@@ -274,6 +317,21 @@ TEST_F(TtlctlFeedTest, SubscriptionsListShowsOneContainerOrAll) {
   const auto requests = sidecar_.Requests<v1::ListSubscriptionsRequest>("ListSubscriptions");
   EXPECT_EQ(requests[0].container(), "c");
   EXPECT_EQ(requests[1].container(), "");
+}
+
+TEST_F(TtlctlFeedTest, SubscriptionsListShowsGates) {
+  v1::ListSubscriptionsResponse page;
+  for (const char* gate :
+       {"", "gate: true", "gate: true give_up_after { seconds: 604800 } given_up_sequence: 5"}) {
+    *page.add_subscriptions() =
+        Proto<v1::Subscription>(absl::StrCat("container: 'c' name: 's' ", gate));
+  }
+  sidecar_.Answer("ListSubscriptions", page);
+  EXPECT_EQ(Run({"subscriptions", "list"}).out,
+            "CONTAINER / SUBSCRIPTION  ACKNOWLEDGED  LAST  STREAMS  GATE  OLDEST TO DO\n"
+            "c / s                     0             0     0        -     none\n"
+            "c / s                     0             0     0        yes   none\n"
+            "c / s                     0             0     0        7d    none; GIVEN UP\n");
 }
 
 TEST_F(TtlctlFeedTest, SubscriptionsDeleteNamesItAndIsSentOnce) {
@@ -359,6 +417,8 @@ TEST(FeedTextTest, AContainerShowsItsFeed) {
   container.mutable_feed();
   EXPECT_THAT(ContainerText(container),
               HasSubstr("feed         events are kept for 1d and up to 1,073,741,824 bytes\n"));
+  container.set_has_holds(true);
+  EXPECT_THAT(ContainerText(container), HasSubstr("or gates: ttlctl subscriptions list ''\n"));
   container.mutable_feed()->mutable_max_age()->set_seconds(7200);
   container.mutable_feed()->set_max_bytes(1048576);
   container.mutable_feed()->mutable_notice()->set_seconds(600);
@@ -409,6 +469,39 @@ TEST(FeedTextTest, AStatusShowsTheFeedAndItsSubscriptions) {
   EXPECT_THAT(FeedStatusText(v1::FeedStatus()), HasSubstr("not known yet"));
 }
 
+TEST(FeedTextTest, AStatusShowsGatesAndWhatWasGivenUp) {
+  EXPECT_THAT(FeedStatusText(Proto<v1::FeedStatus>(
+                  "subscriptions { name: 'a' gate: true unacknowledged_events: 3 streams: 1 "
+                  "given_up_sequence: 5 }")),
+              EndsWith("\na (gate): 3 events to acknowledge, 1 stream; ITEMS UP TO SEQUENCE 5 NO "
+                       "LONGER WAIT FOR IT"));
+  const auto gate = [](const char* sequences) {
+    return SubscriptionText(Proto<v1::Subscription>(absl::StrCat("gate: true ", sequences)));
+  };
+  EXPECT_THAT(gate("given_up_sequence: 5 acknowledged_sequence: 4"),
+              HasSubstr("\n              ITEMS UP TO SEQUENCE 5 NO LONGER WAIT FOR IT\n"));
+  EXPECT_THAT(gate("given_up_sequence: 5 acknowledged_sequence: 5"), Not(HasSubstr("NO LONGER")));
+}
+
+TEST(FeedTextTest, TheStatusOfAContainerSaysWhoItsItemsWaitFor) {
+  v1::ContainerExpiryStatus status;
+  status.set_container("c d");
+  status.add_holds(v1::DELETE_HOLD_GATE);
+  EXPECT_THAT(
+      ContainerStatusText(status),
+      AllOf(HasSubstr("held back by  items wait for a subscription\n"), Not(HasSubstr("gates"))));
+  *status.mutable_feed() =
+      Proto<v1::FeedStatus>("gated_items: 1234 waiting_for: 'archive' waiting_for: 'audit\\nlog'");
+  EXPECT_THAT(ContainerStatusText(status),
+              HasSubstr("gates         1,234 due items wait for archive, audit\\x0alog to "
+                        "acknowledge\n"
+                        "              ttlctl subscriptions list 'c d' shows how far they are\n"));
+  *status.mutable_feed() = Proto<v1::FeedStatus>("is_full: true");
+  EXPECT_THAT(ContainerStatusText(status),
+              AllOf(HasSubstr("gates         THE LOG IS FULL: no further expiry is announced"),
+                    HasSubstr("ttlctl subscriptions list 'c d'"), Not(HasSubstr("due items"))));
+}
+
 TEST(FeedTextTest, EachKindOfEventHasItsParticulars) {
   const auto text = [](const std::string& fields) {
     const std::string line = EventText(Proto<v1::Event>(
@@ -421,6 +514,11 @@ TEST(FeedTextTest, EachKindOfEventHasItsParticulars) {
                  "superseded: true" +
                  item),
             "purged  c  p / a  written 2027-01-15T08:00:00Z; 5s late; ends 8; superseded\n");
+  EXPECT_EQ(text("kind: EVENT_KIND_PURGED expired_sequence: 8 given_up_subscriptions: 'archive' "
+                 "given_up_subscriptions: 'audit'" +
+                 item),
+            "purged  c  p / a  written 2027-01-15T08:00:00Z; ends 8; NOT ACKNOWLEDGED by archive, "
+            "audit\n");
   EXPECT_EQ(text("kind: EVENT_KIND_GONE expired_sequence: 8 late: true" + item),
             "gone  c  p / a  written 2027-01-15T08:00:00Z; ends 8; announced late\n");
   EXPECT_EQ(text("kind: EVENT_KIND_REVIVED expired_sequence: 8" + item),

@@ -278,6 +278,7 @@ TEST_F(OutputTest, EveryCommandHonoursTheFormat) {
       {"import", "c", "-"},
       {"items", "track", "c", "a", "--ts", "1"},
       {"items", "untrack", "c", "a", "--ts", "1"},
+      {"items", "touch", "c", "a"},
       {"items", "check", "c", "a"},
       {"items", "explain", "c", "a"},
       {"status"},

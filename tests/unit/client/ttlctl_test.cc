@@ -15,6 +15,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/testing/fake_sidecar.h"
 #include "tests/testing/reason_status.h"
+#include "tests/testing/rpc_proto.h"
 #include "tests/testing/temp_dir.h"
 #include "ttl/v1/container_service.pb.h"
 #include "ttl/v1/expiry_service.pb.h"
@@ -136,6 +137,16 @@ TEST_F(TtlctlTest, SettingsForHoldsAreTrueOrFalse) {
   EXPECT_TRUE(request.container().show_held());
   EXPECT_FALSE(request.container().requires_holds());
   EXPECT_EQ(Run({"containers", "set", "c", "--show-held", "yes"}).code, ExitCode::kUsage);
+}
+
+TEST_F(TtlctlTest, TouchesAreAllowedOrNot) {
+  Run({"containers", "create", "c", "--allow-touch", "true"});
+  EXPECT_TRUE(OnlyRequest<v1::CreateContainerRequest>("CreateContainer").container().allow_touch());
+  Run({"containers", "set", "c", "--allow-touch", "false"});
+  const auto request = OnlyRequest<v1::UpdateContainerRequest>("UpdateContainer");
+  EXPECT_THAT(request.update_mask().paths(), ElementsAre("allow_touch"));
+  EXPECT_FALSE(request.container().allow_touch());
+  EXPECT_THAT(Run({"containers", "set", "c"}).err, HasSubstr("--allow-touch"));
 }
 
 TEST_F(TtlctlTest, OnlyForceOverridesHolds) {
@@ -582,6 +593,59 @@ TEST_F(TtlctlTest, UntrackTellsWhatBecameOfIt) {
   response.add_results(v1::UNTRACK_RESULT_STALE);
   sidecar_.Answer("UntrackItems", response);
   EXPECT_THAT(Run({"items", "untrack", "c", "a", "--ts", "1000"}).out, StartsWith("stale"));
+}
+
+TEST_F(TtlctlTest, TouchSendsItsKeysAndTellsWhatBecameOfEach) {
+  sidecar_.Answer("TouchItems",
+                  Proto<v1::TouchItemsResponse>("touch_time: 1000 "
+                                                "results: TOUCH_RESULT_TOUCHED expire_times: 1060 "
+                                                "results: TOUCH_RESULT_RECENT expire_times: 0"));
+  const Outcome outcome = Run({"items", "touch", "c", R"(a\x00)", "[b,c]", "--partition-key", "p",
+                               "--unless-within", "5m"});
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "ITEM       RESULT               EXPIRES\n"
+            "p / a\\x00  touched              1970-01-01T00:17:40Z\n"
+            "p / [b,c]  recent: not touched  never\n");
+  const auto request = OnlyRequest<v1::TouchItemsRequest>("TouchItems");
+  EXPECT_EQ(request.container(), "c");
+  EXPECT_EQ(request.keys(0).id(), std::string("a\0", 2));
+  EXPECT_EQ(request.keys(1).partition_key(), "p");
+  EXPECT_EQ(request.keys(1).id(), "[b,c]");
+  EXPECT_EQ(request.unless_touched_within().seconds(), 300);
+}
+
+TEST_F(TtlctlTest, TouchExitCodeTellsExpiredAndUntrackedApart) {
+  const struct {
+    const char* results;
+    ExitCode code;
+  } kCases[] = {
+      {"results: TOUCH_RESULT_TOUCHED results: TOUCH_RESULT_RECENT", ExitCode::kOk},
+      {"results: TOUCH_RESULT_TOUCHED results: TOUCH_RESULT_EXPIRED", ExitCode::kExpired},
+      {"results: TOUCH_RESULT_NOT_TRACKED results: TOUCH_RESULT_EXPIRED", ExitCode::kExpired},
+      {"results: TOUCH_RESULT_NOT_TRACKED results: TOUCH_RESULT_TOUCHED", ExitCode::kUntracked},
+  };
+  for (const auto& c : kCases) {
+    sidecar_.Answer("TouchItems", Proto<v1::TouchItemsResponse>(
+                                      absl::StrCat(c.results, " expire_times: 0 expire_times: 0")));
+    EXPECT_EQ(Run({"items", "touch", "c", "a", "b"}).code, c.code) << c.results;
+  }
+  sidecar_.Fail("TouchItems", RefusalFor("TOUCH_NOT_ALLOWED"));
+  const Outcome refused = Run({"items", "touch", "c d", "a"});
+  EXPECT_EQ(refused.code, ExitCode::kRefused);
+  EXPECT_EQ(refused.err,
+            "ttlctl: refused (ttlctl containers set --allow-touch true 'c d' allows it)\n");
+  EXPECT_EQ(Run({"items", "touch", "c"}).code, ExitCode::kUsage);
+  EXPECT_EQ(Run({"items", "touch", "c", "a", "--unless-within", "soon"}).code, ExitCode::kUsage);
+}
+
+TEST_F(TtlctlTest, TouchJsonIsTheResponse) {
+  sidecar_.Answer("TouchItems",
+                  Proto<v1::TouchItemsResponse>(
+                      "touch_time: 1000 results: TOUCH_RESULT_TOUCHED expire_times: 1060"));
+  EXPECT_EQ(json::parse(Run({"items", "touch", "c", "a", "--json"}).out),
+            json::parse(R"({"results": ["TOUCH_RESULT_TOUCHED"], "expire_times": ["1060"],
+                            "touch_time": "1000"})"));
 }
 
 // Import

@@ -17,6 +17,7 @@
 #include "client/ttlctl/text/container_status_text.h"
 #include "client/ttlctl/text/container_text.h"
 #include "client/ttlctl/text/count_text.h"
+#include "client/ttlctl/text/feed/feed_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/hold_text.h"
 #include "client/ttlctl/text/holds/placed_hold_text.h"
@@ -341,6 +342,32 @@ std::string LargeHeldKeys(const std::string& name) {
   return table.Render();
 }
 
+std::string LargeSubscriptions(const std::string& name) {
+  v1::Subscription subscription;
+  subscription.set_container("orders");
+  subscription.set_name(name);
+  subscription.set_acknowledged_sequence(123456789012);
+  subscription.set_last_sequence(123456789012);
+  subscription.set_streams(100);
+  subscription.set_gate(true);
+  subscription.mutable_give_up_after()->set_seconds(86400 * 365 + 5400);
+  subscription.mutable_oldest_unacknowledged_time()->set_seconds(1767225600);
+  subscription.set_has_lost_events(true);
+  Table table = SubscriptionTable();
+  AddSubscriptionRow(subscription, table);
+  return table.Render();
+}
+
+std::string LargeTouches(const std::string& name) {
+  v1::ItemKey key;
+  key.set_partition_key("tenant-7");
+  key.set_id(name);
+  TouchAnswer answer;
+  answer.result = v1::TOUCH_RESULT_EXPIRED;
+  answer.expire_time = 253402300799;
+  return TouchesText({key}, {answer});
+}
+
 TEST(TableTest, AllTablesFitATerminalOf80Columns) {
   for (const std::string name :
        {"a", "salesdb/orders", "customer-invoices-2026", "0190c2a4-7b1e-7c3d-9f00-1234567890ab"}) {
@@ -354,6 +381,8 @@ TEST(TableTest, AllTablesFitATerminalOf80Columns) {
                                   LargeSamples(name),
                                   LargeHolds(name),
                                   LargeHeldKeys(name),
+                                  LargeSubscriptions(name),
+                                  LargeTouches(name),
                                   LimitsText(limits)};
     for (const std::string& table : tables) {
       EXPECT_THAT(table, HasSubstr(name)) << "nothing is cut off";
@@ -393,6 +422,20 @@ TEST(ContainerTextTest, SettingsForHoldsAreShownIfSet) {
               AllOf(HasSubstr("held items      stay visible when they expire\n"),
                     HasSubstr("requires holds  nothing is deleted while they may be incomplete\n"),
                     HasSubstr("has holds       ttlctl holds list c\n")));
+  container.mutable_feed();
+  EXPECT_THAT(ContainerText(container),
+              HasSubstr("has holds       ttlctl holds list c\n"
+                        "                or gates: ttlctl subscriptions list c\n"));
+}
+
+TEST(ContainerTextTest, TouchesAreShownIfItemsMayHaveBeenTouched) {
+  v1::Container container;
+  EXPECT_THAT(ContainerText(container), Not(HasSubstr("touches")));
+  container.set_has_touches(true);
+  EXPECT_THAT(ContainerText(container),
+              HasSubstr("touches      no longer allowed; earlier ones go on counting\n"));
+  container.set_allow_touch(true);
+  EXPECT_THAT(ContainerText(container), HasSubstr("touches      allowed\n"));
 }
 
 TEST(ContainerTextTest, ThroughputAndBrakeAreShownIfSet) {
@@ -509,6 +552,42 @@ TEST(ItemTextTest, TheReasonOfAHoldCannotLookLikeALineOfItsOwn) {
   EXPECT_THAT(ExplanationText("c", response),
               HasSubstr("until released: r\\x0attlctl holds release c other ends it\n"));
   EXPECT_THAT(PlacedHoldText(hold), HasSubstr("reason     r\\x0attlctl holds"));
+}
+
+TEST(ItemTextTest, ExplanationShowsTheTouch) {
+  v1::ExplainItemResponse response;
+  EXPECT_THAT(ExplanationText("c", response), Not(HasSubstr("touched")));
+  response.mutable_item()->set_touch_time(1060);
+  EXPECT_THAT(ExplanationText("c", response),
+              HasSubstr("touched        1970-01-01T00:17:40Z (1060)\n"));
+}
+
+TEST(ItemTextTest, ExplanationShowsWhatTheItemWaitsFor) {
+  v1::ExplainItemResponse response;
+  response.add_holds(v1::DELETE_HOLD_GATE);
+  response.add_waiting_for("archive");
+  response.add_waiting_for("audit\nlog");
+  EXPECT_THAT(ExplanationText("c d", response),
+              AllOf(HasSubstr("held back by   items wait for a subscription\n"),
+                    HasSubstr("waits for      archive, audit\\x0alog to acknowledge its expiry, "
+                              "which is not logged yet\n"
+                              "               ttlctl subscriptions list 'c d'\n")));
+  response.set_expired_sequence(123);
+  EXPECT_THAT(ExplanationText("c", response),
+              HasSubstr("waits for      archive, audit\\x0alog to acknowledge sequence 123\n"));
+}
+
+TEST(ItemTextTest, EveryResultOfATouchHasItsWords) {
+  const auto text = [](int result) {
+    TouchAnswer answer;
+    answer.result = static_cast<v1::TouchResult>(result);
+    return TouchesText({v1::ItemKey()}, {answer});
+  };
+  for (int result = v1::TouchResult_MIN + 1; result <= v1::TouchResult_MAX; ++result) {
+    EXPECT_THAT(text(result), Not(HasSubstr("newer"))) << result;
+  }
+  EXPECT_THAT(text(v1::TOUCH_RESULT_EXPIRED), HasSubstr("expired: not touched  -\n"));
+  EXPECT_THAT(text(99), HasSubstr("result 99 (newer than this ttlctl)"));
 }
 
 TEST(ItemTextTest, ExplanationSaysWhatEndsTheDoubtAboutHolds) {

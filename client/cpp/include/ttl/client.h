@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "ttl/client_options.h"
+#include "ttl/touch_answer.h"
 #include "ttl/v1/item_service.pb.h"
 #include "ttl/visibility_answer.h"
 
@@ -30,10 +31,10 @@ class OperatorClient;
 // does not respond in time, and INTERNAL if its response violates the API.
 //
 // Until its deadline a call waits for a sidecar that is down or restarts (see
-// TtlClientOptions::wait_for_sidecar). The client retries reads, holds, acknowledgements, and
-// reports in which every entry has a sequence, also if it does not know whether they were applied;
-// other reports only if the sidecar refused them, at most 4 attempts in all; operators' other
-// changes only if nothing was sent, because a repeated change could undo another operator's.
+// TtlClientOptions::wait_for_sidecar). The client retries reads, holds, acknowledgements, touches,
+// and reports in which every entry has a sequence, also if it does not know whether they were
+// applied; other reports only if the sidecar refused them, at most 4 attempts in all; operators'
+// other changes only if nothing was sent, because a repeated change could undo another operator's.
 // Streams are not retried, except by an EventWatcher.
 //
 // The plural data-path methods take any number of entries. They send them in order, at most
@@ -77,6 +78,20 @@ class TtlClient {
                                                 const v1::ItemDeletion& deletion);
   absl::StatusOr<std::vector<v1::UntrackResult>> UntrackItems(
       absl::string_view container, absl::Span<const v1::ItemDeletion> deletions);
+
+  // Starts the countdown of items again, as of now, in a container with allow_touch. Leaves an item
+  // alone whose countdown has started within `unless_touched_within`, whole seconds; with it, a
+  // store can touch an item each time it is read. Returns one answer per key, in order. A touch is
+  // durable when its method returns OK. A touch that is repeated after a lost answer may say
+  // RECENT. One that the sidecar cannot judge for some time, because the tracked data is in doubt
+  // or its clock is suspect, is UNAVAILABLE at once, with the reason TOUCH_UNAVAILABLE: serve the
+  // read all the same.
+  absl::StatusOr<TouchAnswer> TouchItem(
+      absl::string_view container, const v1::ItemKey& key,
+      absl::Duration unless_touched_within = absl::ZeroDuration());
+  absl::StatusOr<std::vector<TouchAnswer>> TouchItems(
+      absl::string_view container, absl::Span<const v1::ItemKey> keys,
+      absl::Duration unless_touched_within = absl::ZeroDuration());
 
   // Return one answer per check, in order. Concurrent calls of CheckItem() share messages to the
   // sidecar, unless TtlClientOptions::share_checks is off.

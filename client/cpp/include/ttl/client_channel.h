@@ -13,8 +13,9 @@ namespace ttl {
 // that were not sent.
 std::shared_ptr<grpc::Channel> NewClientChannel(const TtlClientOptions& options);
 
-// The same for stubs that are used without a TtlClient: gRPC itself retries reads after UNAVAILABLE
-// and reports after RESOURCE_EXHAUSTED, up to 4 attempts inside the deadline of the call.
+// The same for stubs that are used without a TtlClient: gRPC itself retries reads after
+// UNAVAILABLE, reports after RESOURCE_EXHAUSTED, and touches after both, up to 4 attempts inside
+// the deadline of the call.
 std::shared_ptr<grpc::Channel> NewRepeatingChannel(const TtlClientOptions& options);
 
 }  // namespace ttl

@@ -37,6 +37,9 @@ class FeedClient {
   absl::StatusOr<uint64_t> Acknowledge(absl::string_view container, absl::string_view name,
                                        uint64_t epoch, uint64_t sequence);
 
+  // With `gate`, no item is deleted after the return that the subscription has not acknowledged;
+  // the call waits for the deletes that are under way. If it fails without a response, the
+  // subscription may exist: GetSubscription tells.
   absl::StatusOr<v1::Subscription> CreateSubscription(const v1::Subscription& subscription);
   absl::StatusOr<v1::Subscription> GetSubscription(absl::string_view container,
                                                    absl::string_view name);

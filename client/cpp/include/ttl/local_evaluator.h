@@ -35,6 +35,9 @@ class MirroredContainer;
 //   and a wall clock that was set back by less than 5 s, which the sidecar follows.
 // - Holds. It does not know which items are held: in a container with show_held, where a
 //   hold keeps an expired item visible, the verdict is kUnknown instead of kExpired.
+// - Touches. It does not know which items were touched: in a container that allows touches, or
+//   allowed them before, the verdict is kUnknown instead of kExpired. As any policy, the first
+//   allow_touch is known after at most `max_staleness`: touch nothing before.
 // - Doubt. After `max_staleness` without a message, and while the sidecar's clock is
 //   suspect, WhenUnsure decides the verdict. For a container that does not exist or is
 //   not known yet, the verdict is always kUnknown.

@@ -101,6 +101,10 @@ constexpr SwitchOption kSwitchOptions[] = {
      "Whether nothing is deleted while holds may be missing: at first, and after a restore or a "
      "repair, until holds accept or holds apply",
      &v1::Container::set_requires_holds},
+    {"--allow-touch", "allow_touch",
+     "Whether items may be touched, which starts their countdown again without a write; their ts "
+     "and ttl alone then no longer tell that they are expired",
+     &v1::Container::set_allow_touch},
 };
 
 void AddSwitchOption(CLI::App& command, const SwitchOption& option, ContainerArguments& arguments) {

@@ -112,7 +112,8 @@ void AddSubscriptionName(CLI::App& command, v1::Subscription& subscription) {
 void AddCreateSubscription(CLI::App& subscriptions, Command& chosen) {
   auto arguments = std::make_shared<SubscriptionArguments>();
   CLI::App* create = AddCommand(subscriptions, "create",
-                                "Create a subscription, which begins behind the last event",
+                                "Create a subscription, which begins behind the last event; "
+                                "deletes can wait for it",
                                 arguments, CreateSubscription, chosen);
   v1::Subscription& subscription = arguments->subscription;
   AddSubscriptionName(*create, subscription);
@@ -123,6 +124,18 @@ void AddCreateSubscription(CLI::App& subscriptions, Command& chosen) {
                   "role",
                   "TEXT",
                   [&subscription](const std::string& text) { subscription.set_consumer(text); });
+  CLI::Option* gate = create->add_flag_callback(
+      "--gate", [&subscription] { subscription.set_gate(true); },
+      "Delete an item only after this subscription has acknowledged the item's expiry; it begins "
+      "at the oldest event that is kept");
+  AddDurationOption(
+      *create, "--give-up-after",
+      "How long an item waits for it while the sidecar runs, such as 7d; default: for "
+      "ever",
+      [&subscription](int64_t seconds) {
+        subscription.mutable_give_up_after()->set_seconds(seconds);
+      })
+      ->needs(gate);
 }
 
 void AddListSubscriptions(CLI::App& subscriptions, Command& chosen) {
@@ -170,9 +183,10 @@ void AddSubscriptionCommands(CLI::App& app, Command& chosen) {
                                        get_arguments, GetSubscription, chosen),
                       get_arguments->subscription);
   auto delete_arguments = std::make_shared<SubscriptionArguments>();
-  AddSubscriptionName(*AddCommand(*subscriptions, "delete", "Delete a subscription",
-                                  delete_arguments, DeleteSubscription, chosen),
-                      delete_arguments->subscription);
+  AddSubscriptionName(
+      *AddCommand(*subscriptions, "delete", "Delete a subscription; items no longer wait for it",
+                  delete_arguments, DeleteSubscription, chosen),
+      delete_arguments->subscription);
   AddAcknowledge(*subscriptions, chosen);
 }
 

@@ -9,9 +9,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "client/ttlctl/commands/items/touch_command.h"
 #include "client/ttlctl/commands/key_help.h"
 #include "client/ttlctl/commands/state_command.h"
-#include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/item_text.h"
 #include "ttl/operator_client.h"
 #include "ttl/proto_time.h"
@@ -218,18 +218,7 @@ void AddCheck(CLI::App& items, Command& chosen) {
   AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
     arguments->container = std::move(id);
   });
-  command
-      ->add_option_function<std::vector<std::string>>(
-          "ID",
-          [arguments = arguments.get()](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) {
-              absl::StatusOr<std::string> id = KeyFromText(FromCli11(text));
-              if (!id.ok()) throw CLI::ValidationError("ID", std::string(id.status().message()));
-              arguments->ids.push_back(*std::move(id));
-            }
-          },
-          "Ids of the items")
-      ->required();
+  AddKeyArguments(*command, "ID", "Ids of the items", arguments->ids);
   v1::VisibilityCheck& shared = arguments->shared;
   AddKeyOption(*command, "--partition-key", "Partition key of the items; none if not given",
                [&shared](std::string key) { shared.set_partition_key(std::move(key)); });
@@ -314,6 +303,7 @@ void AddItemCommands(CLI::App& app, Command& chosen) {
   items->footer(kKeyHelp);  // also that of the subcommands
   AddTrack(*items, chosen);
   AddUntrack(*items, chosen);
+  AddTouchCommand(*items, chosen);
   AddCheck(*items, chosen);
   AddExplain(*items, chosen);
   AddListItems(*items, chosen);

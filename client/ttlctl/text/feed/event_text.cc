@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "client/ttlctl/text/feed/gate_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/item_text.h"
 #include "service/base/time_text.h"
@@ -63,6 +64,10 @@ std::vector<std::string> ParticularsOf(const v1::Event& event) {
   }
   if (event.expired_sequence() != 0) {
     parts.push_back(absl::StrCat("ends ", event.expired_sequence()));
+  }
+  if (!event.given_up_subscriptions().empty()) {
+    parts.push_back(
+        absl::StrCat("NOT ACKNOWLEDGED by ", SubscriptionNames(event.given_up_subscriptions())));
   }
   if (event.late()) parts.push_back("announced late");
   if (event.superseded()) parts.push_back("superseded");

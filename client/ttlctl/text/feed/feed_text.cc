@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "client/ttlctl/input/duration_text.h"
 #include "client/ttlctl/text/feed/event_text.h"
+#include "client/ttlctl/text/feed/gate_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/shell_word.h"
 #include "service/base/time_text.h"
@@ -40,11 +41,14 @@ std::string OldestText(const v1::Subscription& subscription) {
   return TimeText(ToTime(subscription.oldest_unacknowledged_time()));
 }
 
-std::string LostEventsText(const std::string& container, const std::string& name) {
-  return absl::StrCat(
-      "EVENTS WERE DROPPED that it had not acknowledged. Compare with the store, then\n"
-      "ttlctl subscriptions acknowledge ",
-      IdArguments({container, name}), " LAST_SEQUENCE, as it was before");
+std::string LostEventsText(const v1::Subscription& subscription) {
+  const std::string text = "EVENTS WERE DROPPED that it had not acknowledged.";
+  if (subscription.gate()) {
+    return absl::StrCat(text, " What they announced of is\nannounced again before it is deleted");
+  }
+  return absl::StrCat(text, " Compare with the store, then\nttlctl subscriptions acknowledge ",
+                      IdArguments({subscription.container(), subscription.name()}),
+                      " LAST_SEQUENCE, as it was before");
 }
 
 std::string SizeText(const v1::FeedStatus& feed) {
@@ -61,9 +65,10 @@ std::string ProgressOf(const v1::FeedStatus& feed) {
 }
 
 std::string SubscriptionLine(const v1::SubscriptionStatus& subscription) {
-  std::string text = absl::StrCat(
-      OneLine(subscription.name()), ": ", subscription.is_lower_bound() ? "at least " : "",
-      FormatCount(subscription.unacknowledged_events()), " events to acknowledge");
+  std::string text =
+      absl::StrCat(OneLine(subscription.name()), subscription.gate() ? " (gate): " : ": ",
+                   subscription.is_lower_bound() ? "at least " : "",
+                   FormatCount(subscription.unacknowledged_events()), " events to acknowledge");
   if (subscription.has_oldest_unacknowledged_time()) {
     absl::StrAppend(&text, ", the oldest of ",
                     TimeText(ToTime(subscription.oldest_unacknowledged_time())));
@@ -71,6 +76,9 @@ std::string SubscriptionLine(const v1::SubscriptionStatus& subscription) {
   absl::StrAppend(&text, ", ", FormatCount(subscription.streams()),
                   subscription.streams() == 1 ? " stream" : " streams");
   if (subscription.has_lost_events()) absl::StrAppend(&text, "; EVENTS WERE DROPPED");
+  if (subscription.given_up_sequence() != 0 && subscription.unacknowledged_events() != 0) {
+    absl::StrAppend(&text, "; ", NoLongerWaitText(subscription.given_up_sequence()));
+  }
   return text;
 }
 
@@ -120,22 +128,26 @@ std::string SubscriptionText(const v1::Subscription& subscription) {
       {"streams", FormatCount(subscription.streams())},
       {"epoch", absl::StrCat(subscription.epoch())},
       {"created", TimeText(ToTime(subscription.create_time()))}};
+  if (subscription.gate()) fields.emplace_back("gate", GateText(subscription));
   if (subscription.has_lost_events()) {
-    fields.emplace_back("lost", LostEventsText(subscription.container(), subscription.name()));
+    fields.emplace_back("lost", LostEventsText(subscription));
   }
   return FormatFields(fields);
 }
 
 Table SubscriptionTable() {
-  return Table({"CONTAINER / SUBSCRIPTION", "ACKNOWLEDGED", "LAST", "STREAMS", "OLDEST TO DO"});
+  return Table(
+      {"CONTAINER / SUBSCRIPTION", "ACKNOWLEDGED", "LAST", "STREAMS", "GATE", "OLDEST TO DO"});
 }
 
 void AddSubscriptionRow(const v1::Subscription& subscription, Table& table) {
   table.AddRow({absl::StrCat(subscription.container(), " / ", subscription.name()),
                 absl::StrCat(subscription.acknowledged_sequence()),
                 absl::StrCat(subscription.last_sequence()), FormatCount(subscription.streams()),
+                BriefGate(subscription),
                 absl::StrCat(OldestText(subscription),
-                             subscription.has_lost_events() ? "; EVENTS WERE DROPPED" : "")});
+                             subscription.has_lost_events() ? "; EVENTS WERE DROPPED" : "",
+                             IsGivenUp(subscription) ? "; GIVEN UP" : "")});
 }
 
 }  // namespace ttl

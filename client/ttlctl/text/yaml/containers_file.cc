@@ -92,6 +92,7 @@ ordered_json EntryOf(const v1::Container& container) {
   if (container.show_held()) entry["show_held"] = true;
   if (container.requires_holds()) entry["holds"] = true;
   if (container.has_feed()) entry["feed"] = FeedOf(container.feed());
+  if (container.allow_touch()) entry["allow_touch"] = true;
   return entry;
 }
 
