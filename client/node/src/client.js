@@ -33,18 +33,28 @@ const UNTRACK_RESULTS = {
   UNTRACK_RESULT_NOT_TRACKED: 'notTracked',
 };
 
+const TOUCH_RESULTS = {
+  TOUCH_RESULT_TOUCHED: 'touched',
+  TOUCH_RESULT_RECENT: 'recent',
+  TOUCH_RESULT_EXPIRED: 'expired',
+  TOUCH_RESULT_NOT_TRACKED: 'notTracked',
+};
+
 const PLACE_HOLD_RESULTS = {
   PLACE_HOLD_RESULT_HELD: 'held',
   PLACE_HOLD_RESULT_NOT_TRACKED: 'notTracked',
   PLACE_HOLD_RESULT_ALREADY_DELETED: 'alreadyDeleted',
 };
 
+// The API has 0 for never.
+const timeOrNever = (expireTime) => (expireTime === 0 ? undefined : expireTime);
+
 function readAnswers({ visibilities, expireTimes, judgedAt }, count) {
   requireLength(visibilities, count);
   requireLength(expireTimes, count);
   return visibilities.map((name, i) => {
     const visibility = VISIBILITIES[name] ?? 'visible';
-    const expireTime = expireTimes[i] === 0 ? undefined : expireTimes[i];
+    const expireTime = timeOrNever(expireTimes[i]);
     return { visibility, expired: visibility === 'expired', expireTime, judgedAt };
   });
 }
@@ -52,6 +62,16 @@ function readAnswers({ visibilities, expireTimes, judgedAt }, count) {
 function readResults(names, { results }, count) {
   requireLength(results, count);
   return results.map((name) => names[name] ?? 'unknown');
+}
+
+function readTouched(response, count) {
+  const { expireTimes, touchTime } = response;
+  requireLength(expireTimes, count);
+  return readResults(TOUCH_RESULTS, response, count).map((result, i) => ({
+    result,
+    expireTime: timeOrNever(expireTimes[i]),
+    touchTime,
+  }));
 }
 
 const readTrackResults = (response, count) => readResults(TRACK_RESULTS, response, count);
@@ -99,6 +119,13 @@ const CLIENT_OPTIONS = [
   'reportTimeoutMs',
   'adminTimeoutMs',
 ];
+
+// By the option with which a watcher says that it knows one.
+const JUDGING_RULES = {
+  expireAt: 'JUDGING_RULE_EXPIRE_AT',
+  showHeld: 'JUDGING_RULE_SHOW_HELD',
+  touch: 'JUDGING_RULE_TOUCH',
+};
 
 const AS_OF_EXAMPLE = '{ asOf: new Date() }';
 
@@ -179,6 +206,20 @@ export class Client {
     return inParts(deletions, (part) => {
       const send = this.#prepareReport('UntrackItems', { container, items: part });
       return async () => readResults(UNTRACK_RESULTS, await send(), part.length);
+    });
+  }
+
+  async touch(container, keys, options = {}) {
+    const { unlessTouchedWithinMs } = requireOptions(
+      'touch()',
+      options,
+      ['unlessTouchedWithinMs'],
+      '{ unlessTouchedWithinMs: 60000 }',
+    );
+    return inParts(keys, (part) => {
+      const request = { container, keys: part, unlessTouchedWithin: unlessTouchedWithinMs };
+      const send = this.#prepare('TouchItems', request, 'report', Kind.TOUCH);
+      return async () => readTouched(await send(), part.length);
     });
   }
 
@@ -286,16 +327,17 @@ export class Client {
   }
 
   async *watchContainers(options = {}) {
-    const { heartbeatMs = 1000, expireAt = false, showHeld = false } = requireOptions(
+    const { heartbeatMs = 1000, ...known } = requireOptions(
       'watchContainers()',
       options,
-      ['heartbeatMs', 'expireAt', 'showHeld'],
+      ['heartbeatMs', ...Object.keys(JUDGING_RULES)],
       '{ heartbeatMs: 1000 }',
     );
     const longestSilenceMs = requireTimeLimit('heartbeatMs', 5 * heartbeatMs);
     const method = METHODS.WatchContainers;
-    const rules = expireAt ? ['JUDGING_RULE_EXPIRE_AT'] : [];
-    if (showHeld) rules.push('JUDGING_RULE_SHOW_HELD');
+    const rules = Object.keys(known)
+      .filter((name) => known[name])
+      .map((name) => JUDGING_RULES[name]);
     const bytes = method.requestSerialize({ heartbeatInterval: heartbeatMs, rules });
     const call = this.#calls.serverStream(method, bytes, { waitForReady: true });
     yield* follow(call, longestSilenceMs, this.#calls);
@@ -439,13 +481,13 @@ export class Client {
 
   async createSubscription(container, name, options = {}) {
     const example = "{ kinds: ['EVENT_KIND_EXPIRED'] }";
-    const { kinds, consumer } = requireOptions(
+    const { kinds, consumer, gate, giveUpAfterMs } = requireOptions(
       'createSubscription()',
       options,
-      ['kinds', 'consumer'],
+      ['kinds', 'consumer', 'gate', 'giveUpAfterMs'],
       example,
     );
-    const subscription = { container, name, kinds, consumer };
+    const subscription = { container, name, kinds, consumer, gate, giveUpAfter: giveUpAfterMs };
     return (await this.#call('CreateSubscription', { subscription })).subscription;
   }
 

@@ -27,7 +27,9 @@ export type Container = v1.Container;
 
 /** The answer to one check. */
 export interface Answer {
-  /** A value that this client does not know arrives as 'visible'. */
+  /** A value that this client does not know arrives as 'visible'. 'untracked': the sidecar does not know:
+   * nothing is tracked under the key and the check carried no ts; or the item may be held, with showHeld,
+   * or touched, with allowTouch. Show it if you carried its ts. */
   visibility: 'visible' | 'expired' | 'untracked';
   /** Whether the store must answer as if the item did not exist. */
   expired: boolean;
@@ -40,6 +42,23 @@ export interface Answer {
 /** 'stale': a newer report is tracked, and this one changed nothing. */
 export type TrackResult = 'tracked' | 'stale' | 'unknown';
 export type UntrackResult = 'untracked' | 'stale' | 'notTracked' | 'unknown';
+
+/** Names an item, tracked or not. */
+export type ItemKey = v1.ItemKeyInput;
+
+/** What became of a touch. 'recent': the countdown had started within `unlessTouchedWithinMs`;
+ * 'expired': the item was expired, and stays so; 'notTracked': or its state is not known. Only 'touched'
+ * has changed something. */
+export type TouchResult = 'touched' | 'recent' | 'expired' | 'notTracked' | 'unknown';
+
+/** The answer to one touch. */
+export interface Touched {
+  result: TouchResult;
+  /** First second at which the item is expired now; absent if never, or if it is not tracked. */
+  expireTime: number | undefined;
+  /** From when a touched item counts, in seconds since 1970. */
+  touchTime: number;
+}
 
 /** A named reader of the feed of one container. */
 export type Subscription = v1.Subscription;
@@ -119,13 +138,13 @@ export interface ClientOptions {
  * take is a TypeError or a RangeError, and nothing is sent.
  *
  * Every call has a deadline, repeats included; on streams it is the time until a message is answered.
- * Until then a call waits for a sidecar that is away or restarts: reads, holds, acknowledgements, and
- * reports in which every entry has a sequence, are sent again when their fate is not known; other reports
- * when the sidecar refused them; changes, and usage, only if nothing was sent. Reports that its full
- * queue refused have 4 attempts. A stream that breaks is an error, except of events. Messages that were
- * answered have taken effect.
+ * Until then a call waits for a sidecar that is away or restarts: reads, holds, acknowledgements, touches,
+ * and reports in which every entry has a sequence, are sent again when their fate is not known; other
+ * reports when the sidecar refused them; changes, and usage, only if nothing was sent. Reports and touches
+ * that its full queue refused have 4 attempts. A stream that breaks is an error, except of events. Messages
+ * that were answered have taken effect.
  *
- * track, untrack and check take any number of entries, which are sent in order, 1000 at a time. The
+ * track, untrack, touch and check take any number of entries, which are sent in order, 1000 at a time. The
  * first call that fails ends the method: what came before is applied.
  */
 export class Client {
@@ -143,6 +162,15 @@ export class Client {
   ): Promise<TrackResult[]>;
   /** Reports deletes that the store made by itself; durable when it resolves. */
   untrack(container: string, deletions: Iterable<Deletion>): Promise<UntrackResult[]>;
+  /** Starts the countdown of items again, as of now, without a write in the store; durable when it
+   * resolves. One answer per key. Items whose countdown has started within `unlessTouchedWithinMs`, whole
+   * seconds, are left alone. FAILED_PRECONDITION unless the container has allowTouch. One that was sent
+   * again may answer 'recent' for what it has touched itself. */
+  touch(
+    container: string,
+    keys: Iterable<ItemKey>,
+    options?: { unlessTouchedWithinMs?: number },
+  ): Promise<Touched[]>;
   /** Which items are visible now? One answer per check. */
   check(container: string, checks: Iterable<Check>, options?: AsOf): Promise<Answer[]>;
   /** Batches of up to 1000; a reply for each, in order. One that was not replied to when the stream
@@ -207,12 +235,13 @@ export class Client {
   deleteContainer(id: string, etag?: string, options?: { force?: boolean }): Promise<void>;
   /** A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of five
    * heartbeats. `expireAt`: the caller evaluates expireAt; if false, containers with such items are
-   * omitted. `showHeld`: the caller checks items that are expired in containers with showHeld; if
-   * false, these are omitted. */
+   * omitted. `showHeld`, `touch`: the caller checks items that are expired in containers with showHeld, or
+   * that have or had allowTouch; if false, these are omitted. */
   watchContainers(options?: {
     heartbeatMs?: number;
     expireAt?: boolean;
     showHeld?: boolean;
+    touch?: boolean;
   }): AsyncGenerator<v1.WatchContainersResponse>;
 
   /** The status of the sidecar and, if one is named, of a container: GetExpiryStatusResponse. */
@@ -307,17 +336,25 @@ export class Client {
     sequence: v1.Integer,
   ): Promise<bigint>;
   /** Begins behind the last event. `kinds`: what it reads, all if absent. `consumer`: who alone may
-   * acknowledge. */
+   * acknowledge. `gate`: an item is deleted only after its EXPIRED is acknowledged; begins at the oldest
+   * event that is kept, and no delete that was under way goes on when it resolves. `giveUpAfterMs`, whole
+   * seconds: time of serving after which an item no longer waits; its PURGED then has the name in
+   * givenUpSubscriptions. */
   createSubscription(
     container: string,
     name: string,
-    options?: { kinds?: Iterable<v1.EventKind>; consumer?: string },
+    options?: {
+      kinds?: Iterable<v1.EventKind>;
+      consumer?: string;
+      gate?: boolean;
+      giveUpAfterMs?: number;
+    },
   ): Promise<Subscription>;
   getSubscription(container: string, name: string): Promise<Subscription>;
   /** Those of one container, or all, in the order of container and name. */
   listSubscriptions(container?: string): AsyncGenerator<Subscription>;
-  /** Ends its streams, too. NOT_FOUND if there is none, also because a call that failed without a
-   * response had deleted it. */
+  /** Ends its streams, too, and no item waits for it any more. NOT_FOUND if there is none, also because a
+   * call that failed without a response had deleted it. */
   deleteSubscription(container: string, name: string): Promise<void>;
 
   /** Of one container, or of all. */

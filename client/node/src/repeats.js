@@ -15,14 +15,17 @@ export const Kind = {
   // A hold. Sending it twice changes nothing, unless somebody released it in between: then it stands
   // again, which deletes nothing.
   HOLD: 'hold',
+  // A touch: the countdown starts a moment later.
+  TOUCH: 'touch',
   // A second one could undo somebody else's: never sent again.
   CHANGE: 'change',
   // Useful only immediately: never sent again, and does not wait for a connection.
   NOW: 'now',
 };
 
-// Of reports that the sidecar has no room for.
+// Of reports and touches that the sidecar has no room for.
 const MAX_ATTEMPTS = 4;
+const QUEUED = [Kind.ORDERED_REPORT, Kind.REPORT, Kind.TOUCH];
 
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 500;
@@ -30,7 +33,7 @@ const MAX_PAUSE_MS = 500;
 function mayRepeat(kind, { code, retryAfterMs }, attempt) {
   if (kind === Kind.CHANGE || kind === Kind.NOW) return false;
   if (code === status.RESOURCE_EXHAUSTED) {
-    return (kind === Kind.ORDERED_REPORT || kind === Kind.REPORT) && attempt < MAX_ATTEMPTS;
+    return QUEUED.includes(kind) && attempt < MAX_ATTEMPTS;
   }
   if (code !== status.UNAVAILABLE) return false;
   return kind !== Kind.REPORT || retryAfterMs !== undefined;

@@ -4,6 +4,7 @@ export const REQUIRED_FIELDS = {
   '.ttl.v1.ItemDeletion': ['id', 'ts'],
   '.ttl.v1.VisibilityCheck': ['id'],
   '.ttl.v1.HeldKey': ['id'],
+  '.ttl.v1.ItemKey': ['id'],
   '.ttl.v1.GetItemRequest': ['id'],
   '.ttl.v1.ExplainItemRequest': ['id'],
   '.ttl.v1.AcknowledgeRequest': ['epoch', 'sequence'],

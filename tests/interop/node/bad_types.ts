@@ -21,6 +21,13 @@ export async function misuse(client: Client, error: SidecarError): Promise<void>
   client.listContainers('c'); // refused
   await client.check('c', [], { asOf: 5 }); // refused
   client.checkStream('c', [], { asOff: new Date() }); // refused
+  await client.touch('c', [{ partitionKey: 'p' }]); // refused
+  await client.touch('c', ['a']); // refused
+  await client.touch('c', [{ id: 'a' }], { unlessTouchedWithin: 5 }); // refused
+  (await client.touch('c', [{ id: 'a' }]))[0].result === 'toched'; // refused
+  await client.createContainer('a', { allowTouches: true }); // refused
+  await client.createSubscription('c', 'a', { gated: true }); // refused
+  await client.createSubscription('c', 'a', { gate: true, giveUpAfterMs: '7d' }); // refused
   await client.forecast('c', { until: 5 }); // refused
   await client.createContainer('a', 60); // refused
   await client.createContainer('a', '60'); // refused

@@ -188,11 +188,20 @@ test('a watcher names the rules that it knows', async (t) => {
     seen.push(call.request.rules);
     call.write({ revision: 7n });
   };
-  for (const options of [{}, { expireAt: true }, { showHeld: true }]) {
+  const all = { expireAt: true, showHeld: true, touch: true };
+  for (const options of [
+    {},
+    { expireAt: true },
+    { showHeld: true, touch: false },
+    { touch: true },
+    all,
+  ]) {
     const messages = client.watchContainers(options);
     assert.equal((await messages.next()).value.revision, 7n);
     await messages.return();
   }
-  const [expireAt, showHeld] = ['JUDGING_RULE_EXPIRE_AT', 'JUDGING_RULE_SHOW_HELD'];
-  assert.deepEqual(seen, [[], [expireAt], [showHeld]]);
+  const rules = ['EXPIRE_AT', 'SHOW_HELD', 'TOUCH'].map((name) => `JUDGING_RULE_${name}`);
+  const [expireAt, showHeld, touch] = rules;
+  assert.deepEqual(seen, [[], [expireAt], [showHeld], [touch], rules]);
+  await assert.rejects(client.watchContainers({ touches: true }).next(), TypeError);
 });

@@ -130,6 +130,9 @@ test('an item goes only if it is the one judged and in time', async (t) => {
     [stored, {}, 9, 60, 'NOT_EXPIRED'],
     [stored, {}, 60, 60, 'THROTTLED'],
     [stored, {}, 59, 60, 'DELETED'],
+    // Touched: it ends later than its ts and ttl say.
+    [stored, { expireTime: TS + 25 }, 24, 60, 'NOT_EXPIRED'],
+    [stored, { expireTime: TS + 25 }, 25, 60, 'DELETED'],
   ];
   for (const [item, fields, clock, notAfter, outcome] of table) {
     store.items.clear();

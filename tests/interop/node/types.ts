@@ -10,6 +10,8 @@ import {
   Reply,
   SidecarError,
   StoreBusy,
+  TouchResult,
+  Touched,
   serveStore,
   v1,
 } from 'ttl-sidecar';
@@ -83,7 +85,22 @@ export async function use(): Promise<void> {
     const kinds: v1.EventKind[] = response.events.map(({ kind }) => kind);
     console.log(kinds, response.watermark?.getTime(), response.epoch === 5n);
   }
-  const { name } = await client.createSubscription('c', 'archive', { consumer: 'cn:archiver' });
+  const { name, giveUpAfter } = await client.createSubscription('c', 'archive', {
+    consumer: 'cn:archiver',
+    gate: true,
+    giveUpAfterMs: 1000,
+  });
+  const milliseconds: number | undefined = giveUpAfter;
+  for await (const { events } of client.watchEvents(['c']))
+    console.log(events[0].givenUpSubscriptions.join(), milliseconds);
+  await client.createContainer('t', { allowTouch: true });
+  const [touched]: Touched[] = await client.touch('t', [{ id: 'a' }, { partitionKey: 'p', id: 'b' }], {
+    unlessTouchedWithinMs: 60000,
+  });
+  const touch: TouchResult = touched.result;
+  const later: number | undefined = touched.expireTime;
+  console.log(touch === 'recent', later, touched.touchTime + 1);
+  for await (const { revision } of client.watchContainers({ touch: true })) console.log(revision);
   for await (const { epoch, events } of client.watchSubscription('c', name, { heartbeatMs: 100 }))
     console.log((await client.acknowledge('c', name, epoch, events[0].sequence)) + 1n);
   for await (const { hasLostEvents } of client.listSubscriptions()) console.log(!hasLostEvents);

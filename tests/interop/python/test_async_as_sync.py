@@ -9,12 +9,14 @@ import test_calls
 import test_close
 import test_errors
 import test_feed
+import test_gates
 import test_holds
 import test_lists
 import test_operators
 import test_restarts
 import test_rules
 import test_streams
+import test_touch
 import test_usage
 from async_facade import AsyncFacade
 
@@ -36,8 +38,8 @@ def with_async_client(case):
 
 
 CASES = {}
-for module in (test_calls, test_close, test_errors, test_feed, test_holds, test_lists,
-               test_operators, test_restarts, test_rules, test_streams, test_usage):
+for module in (test_calls, test_close, test_errors, test_feed, test_gates, test_holds, test_lists,
+               test_operators, test_restarts, test_rules, test_streams, test_touch, test_usage):
     for case in vars(module).values():
         is_case = isinstance(case, type) and issubclass(case, unittest.TestCase)
         if is_case and case.__module__ == module.__name__ and case is not test_close.Fork:

@@ -87,6 +87,9 @@ class ConditionalDelete(TempDirTestCase):
             (stored, {}, TS + 9, TS + 60, "NOT_EXPIRED"),
             (stored, {}, TS + 60, TS + 60, "THROTTLED"),
             (stored, {}, TS + 59, TS + 60, "DELETED"),
+            # Touched: it ends later than its ts and ttl say.
+            (stored, {"expire_time": TS + 25}, TS + 24, TS + 60, "NOT_EXPIRED"),
+            (stored, {"expire_time": TS + 25}, TS + 25, TS + 60, "DELETED"),
         ]
         for item, judged, now, not_after, outcome in table:
             with self.subTest(item=item, judged=judged, now=now - TS, not_after=not_after - TS):

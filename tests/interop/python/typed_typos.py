@@ -29,6 +29,13 @@ def misuse(client: Client, error: SidecarError) -> None:
     client.list_items("c", partition_key="p")  # refused
     client.list_containers("c")  # refused
     client.check("c", [], as_of=5)  # refused
+    client.touch("c", ["a"])  # refused
+    client.touch("c", [], unless_within=5)  # refused
+    client.touch("c", [], unless_touched_within=1.5)  # refused
+    client.touch("c", [])[0].expires  # refused
+    client.create_container("c", allow_touches=True)  # refused
+    client.create_subscription("c", "a", gated=True)  # refused
+    client.create_subscription("c", "a", gate=True, give_up_after="7d")  # refused
     client.forecast("c", until=5)  # refused
     client.forecast("c").backlog_itms  # refused with types-protobuf
     client.pause_deletes()  # refused

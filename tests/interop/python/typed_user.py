@@ -8,7 +8,7 @@ from ttl.v1 import (
     container_pb2, expiry_service_pb2, feed_pb2, feed_service_pb2, hold_pb2, hold_service_pb2)
 from ttl_sidecar import (
     Answer, AsyncClient, AsyncPrimaryStore, Client, Check, Item, Key, PlacedHold, PlaceHoldResult,
-    PrimaryStore, SidecarError, TrackResult, serve_async_store, serve_store)
+    PrimaryStore, SidecarError, Touched, TouchResult, TrackResult, serve_async_store, serve_store)
 
 
 class Store(PrimaryStore):
@@ -68,12 +68,18 @@ def use(client: Client) -> list[TrackResult]:
     hold = hold_service_pb2.ReleaseHoldRequest(container="c", hold_id="h")
     client.hold_service.ReleaseHold(hold, timeout=1.0)
     subscription: feed_pb2.Subscription = client.create_subscription(
-        "c", "archive", kinds=[feed_pb2.EVENT_KIND_EXPIRED], consumer="cn:archiver")
+        "c", "archive", kinds=[feed_pb2.EVENT_KIND_EXPIRED], consumer="cn:archiver", gate=True,
+        give_up_after=604800)
     response: feed_service_pb2.WatchEventsResponse = next(client.watch_events(["c"], b"token"))
     event: feed_pb2.Event = response.events[0]
     acknowledged: int = client.acknowledge("c", subscription.name, response.epoch, event.sequence)
-    print(acknowledged, event.partition_key, list(client.list_subscriptions()))
-    client.create_container("d", feed=feed_pb2.FeedSettings(max_bytes=1 << 20))
+    given_up: list[str] = list(event.given_up_subscriptions)
+    print(acknowledged, event.partition_key, given_up, subscription.give_up_after.seconds)
+    client.create_container("d", feed=feed_pb2.FeedSettings(max_bytes=1 << 20), allow_touch=True)
+    touched: Touched = client.touch("d", [Key(b"", b"a")], unless_touched_within=60)[0]
+    touch: TouchResult = touched.result
+    later: int | None = touched.expire_time
+    print(touch is TouchResult.RECENT, later, touched.touch_time + 1)
     serve_store(Store(), "unix:/run/my-store/store.sock")
     return client.track("c", [Item(id=b"a", ts=1)])
 
@@ -89,7 +95,8 @@ async def use_async(client: AsyncClient) -> bool:
         print(view.item.sequence)
     request = expiry_service_pb2.ListStuckItemsRequest(container="c")
     print((await client.expiry_service.ListStuckItems(request)).next_page_token)
-    async with contextlib.aclosing(client.watch_containers()) as messages:
+    print((await client.touch("c", [Key(b"", b"a")]))[0].result)
+    async with contextlib.aclosing(client.watch_containers(touch=True)) as messages:
         print((await anext(messages)).revision)
     async with contextlib.aclosing(client.watch_subscription("c", "archive")) as responses:
         async for response in responses:

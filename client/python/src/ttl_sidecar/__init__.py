@@ -16,12 +16,12 @@ from ttl_sidecar.requests import Reply
 from ttl_sidecar.store import PrimaryStore, serve_store
 from ttl_sidecar.store_rules import StoreBusy
 from ttl_sidecar.values import (
-    Answer, Check, Deletion, Item, Key, PlacedHold, PlaceHoldResult, TrackResult, UntrackResult,
-    Visibility)
+    Answer, Check, Deletion, Item, Key, PlacedHold, PlaceHoldResult, Touched, TouchResult,
+    TrackResult, UntrackResult, Visibility)
 
 __all__ = [
     "Answer", "AsyncClient", "AsyncPrimaryStore", "Check", "Client", "Deletion", "FieldViolation",
     "Item", "Key", "PlaceHoldResult", "PlacedHold", "PrimaryStore", "Reply", "SidecarError",
-    "StoreBusy", "TrackResult", "UntrackResult", "Visibility", "__version__", "serve_async_store",
-    "serve_store",
+    "StoreBusy", "TouchResult", "Touched", "TrackResult", "UntrackResult", "Visibility",
+    "__version__", "serve_async_store", "serve_store",
 ]

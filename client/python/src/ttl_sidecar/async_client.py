@@ -20,7 +20,7 @@ from ttl_sidecar.async_usage import AsyncUsageReporter
 from ttl_sidecar.client import Client
 from ttl_sidecar.requests import Call, Exchange, Page, Reply
 from ttl_sidecar.values import (
-    Answer, Check, Deletion, Item, Key, PlacedHold, TrackResult, UntrackResult)
+    Answer, Check, Deletion, Item, Key, PlacedHold, Touched, TrackResult, UntrackResult)
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -79,6 +79,10 @@ class AsyncClient(requests.Stubs):
     async def untrack(self, container: str, deletions: Iterable[Deletion]) -> list[UntrackResult]:
         return await self._run_all(requests.untrack(container, deletions))
 
+    async def touch(self, container: str, keys: Iterable[Key], *,
+                    unless_touched_within: int = 0) -> list[Touched]:
+        return await self._run_all(requests.touch(container, keys, unless_touched_within))
+
     async def check(self, container: str, checks: Iterable[Check], *,
                     as_of: datetime.datetime | None = None) -> list[Answer]:
         return await self._run_all(requests.check(container, checks, as_of))
@@ -126,10 +130,11 @@ class AsyncClient(requests.Stubs):
             indexing_mode: int | str | None = None,
             delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None,
             show_held: bool = False, requires_holds: bool = False,
-            feed: feed_pb2.FeedSettings | None = None
+            feed: feed_pb2.FeedSettings | None = None, allow_touch: bool = False
     ) -> container_pb2.Container:
         return await self._run(requests.create_container(requests.new_container(
-            id, default_ttl, indexing_mode, delete_policy, show_held, requires_holds, feed)))
+            id, default_ttl, indexing_mode, delete_policy, show_held, requires_holds, feed,
+            allow_touch)))
 
     def preview_container(
             self, container: container_pb2.Container
@@ -159,9 +164,10 @@ class AsyncClient(requests.Stubs):
         await self._run(requests.delete_container(id, etag, force))
 
     def watch_containers(
-            self, heartbeat: float = 1.0, *, expire_at: bool = False, show_held: bool = False
+            self, heartbeat: float = 1.0, *, expire_at: bool = False, show_held: bool = False,
+            touch: bool = False
     ) -> AsyncGenerator[container_service_pb2.WatchContainersResponse, None]:
-        watch = requests.watch_containers(heartbeat, expire_at, show_held)
+        watch = requests.watch_containers(heartbeat, expire_at, show_held, touch)
         return async_streams.follow(watch.method(self), watch.request, watch.longest_silence,
                                     self._calls)
 
@@ -254,9 +260,11 @@ class AsyncClient(requests.Stubs):
         return await self._run(requests.acknowledge(container, name, epoch, sequence))
 
     async def create_subscription(self, container: str, name: str, *,
-                                  kinds: Iterable[int | str] = (),
-                                  consumer: str = "") -> feed_pb2.Subscription:
-        return await self._run(requests.create_subscription(container, name, kinds, consumer))
+                                  kinds: Iterable[int | str] = (), consumer: str = "",
+                                  gate: bool = False, give_up_after: int | None = None
+                                  ) -> feed_pb2.Subscription:
+        return await self._run(requests.create_subscription(container, name, kinds, consumer, gate,
+                                                            give_up_after))
 
     async def get_subscription(self, container: str, name: str) -> feed_pb2.Subscription:
         return await self._run(requests.get_subscription(container, name))

@@ -17,7 +17,7 @@ from ttl_sidecar import calls, requests, streams, values
 from ttl_sidecar.requests import Call, Exchange, Page, Reply
 from ttl_sidecar.usage import UsageReporter
 from ttl_sidecar.values import (
-    Answer, Check, Deletion, Item, Key, PlacedHold, TrackResult, UntrackResult)
+    Answer, Check, Deletion, Item, Key, PlacedHold, Touched, TrackResult, UntrackResult)
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -30,10 +30,11 @@ class Client(requests.Stubs):
     Every call has a deadline, repeats included: `check_timeout` for checks and look-ups of one
     item, `report_timeout` for reports, `admin_timeout` for other calls; in seconds. On streams it
     is the time until a message is answered. Until then a call waits for a sidecar that is away or
-    restarts: reads, holds, acknowledgements, and reports in which every entry has a sequence, are
-    sent again when their fate is not known; other reports when the sidecar refused them; changes,
-    and usage, only if nothing was sent. Reports that its full queue refused have 4 attempts. A
-    stream that breaks is an error, except of events. Messages that were answered have taken effect.
+    restarts: reads, holds, acknowledgements, touches, and reports in which every entry has a
+    sequence, are sent again when their fate is not known; other reports when the sidecar refused
+    them; changes, and usage, only if nothing was sent. Reports and touches that its full queue
+    refused have 4 attempts. A stream that breaks is an error, except of events. Messages that were
+    answered have taken effect.
 
     Items, checks and answers are values of this package, containers and status the messages of
     ttl.v1. `item_service`, `container_service`, `expiry_service`, `feed_service`, `hold_service`
@@ -90,6 +91,14 @@ class Client(requests.Stubs):
     def untrack(self, container: str, deletions: Iterable[Deletion]) -> list[UntrackResult]:
         """Reports deletes that the store made by itself; durable when it returns."""
         return self._run_all(requests.untrack(container, deletions))
+
+    def touch(self, container: str, keys: Iterable[Key], *,
+              unless_touched_within: int = 0) -> list[Touched]:
+        """Starts the countdown of items again, as of now, without a write in the store; durable
+        when it returns. One answer per key. Items whose countdown has started within
+        `unless_touched_within` seconds are left alone. FAILED_PRECONDITION unless the container has
+        allow_touch. A touch that is repeated after a lost answer may say RECENT."""
+        return self._run_all(requests.touch(container, keys, unless_touched_within))
 
     def check(self, container: str, checks: Iterable[Check], *,
               as_of: datetime.datetime | None = None) -> list[Answer]:
@@ -152,13 +161,15 @@ class Client(requests.Stubs):
                          indexing_mode: int | str | None = None,
                          delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None,
                          show_held: bool = False, requires_holds: bool = False,
-                         feed: feed_pb2.FeedSettings | None = None) -> container_pb2.Container:
+                         feed: feed_pb2.FeedSettings | None = None,
+                         allow_touch: bool = False) -> container_pb2.Container:
         """ALREADY_EXISTS if there is one. `indexing_mode` is one of container_pb2 or its name.
         `show_held`: expired items under a hold stay visible. `requires_holds`: nothing is deleted
         before accept_holds(). `feed`: what expires can be read by watch_events(); FeedSettings()
-        has its defaults."""
+        has its defaults. `allow_touch`: its items may be touched; see touch()."""
         return self._run(requests.create_container(requests.new_container(
-            id, default_ttl, indexing_mode, delete_policy, show_held, requires_holds, feed)))
+            id, default_ttl, indexing_mode, delete_policy, show_held, requires_holds, feed,
+            allow_touch)))
 
     def preview_container(
             self, container: container_pb2.Container
@@ -197,13 +208,15 @@ class Client(requests.Stubs):
         self._run(requests.delete_container(id, etag, force))
 
     def watch_containers(
-            self, heartbeat: float = 1.0, *, expire_at: bool = False, show_held: bool = False
+            self, heartbeat: float = 1.0, *, expire_at: bool = False, show_held: bool = False,
+            touch: bool = False
     ) -> Iterator[container_service_pb2.WatchContainersResponse]:
         """A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of
         five heartbeats (in seconds). `expire_at`: the caller evaluates expire_at; if false,
-        containers with such items are omitted. `show_held`: the caller checks items that are
-        expired in containers with show_held; if false, these are omitted."""
-        watch = requests.watch_containers(heartbeat, expire_at, show_held)
+        containers with such items are omitted. `show_held`, `touch`: the caller checks items that
+        are expired in containers with show_held, or that have or had allow_touch; if false, these
+        are omitted."""
+        watch = requests.watch_containers(heartbeat, expire_at, show_held, touch)
         return streams.follow(watch.method(self), watch.request, watch.longest_silence, self._calls)
 
     # Operators: status, and what holds deletes back.
@@ -341,10 +354,15 @@ class Client(requests.Stubs):
         return self._run(requests.acknowledge(container, name, epoch, sequence))
 
     def create_subscription(self, container: str, name: str, *, kinds: Iterable[int | str] = (),
-                            consumer: str = "") -> feed_pb2.Subscription:
+                            consumer: str = "", gate: bool = False,
+                            give_up_after: int | None = None) -> feed_pb2.Subscription:
         """Begins behind the last event. `kinds`: what it reads, all if empty. `consumer`: who alone
-        may acknowledge."""
-        return self._run(requests.create_subscription(container, name, kinds, consumer))
+        may acknowledge. `gate`: an item is deleted only after its EXPIRED is acknowledged; begins at
+        the oldest event that is kept, and no delete that was under way goes on when it returns.
+        `give_up_after`: seconds of serving after which an item no longer waits; its PURGED then
+        has the name in given_up_subscriptions."""
+        return self._run(requests.create_subscription(container, name, kinds, consumer, gate,
+                                                      give_up_after))
 
     def get_subscription(self, container: str, name: str) -> feed_pb2.Subscription:
         return self._run(requests.get_subscription(container, name))
@@ -354,8 +372,8 @@ class Client(requests.Stubs):
         return self._pages(requests.list_subscriptions(container))
 
     def delete_subscription(self, container: str, name: str) -> None:
-        """Ends its streams, too. NOT_FOUND if there is none, also because a call that failed
-        without a response had deleted it."""
+        """Ends its streams, too, and no item waits for it any more. NOT_FOUND if there is none, also
+        because a call that failed without a response had deleted it."""
         self._run(requests.delete_subscription(container, name))
 
     # Maintenance.

@@ -15,7 +15,7 @@ import grpc
 
 from ttl_sidecar.errors import SidecarError
 
-# Of reports that the sidecar has no room for.
+# Of reports and touches that the sidecar has no room for.
 _MAX_ATTEMPTS = 4
 
 _FIRST_PAUSE = 0.05
@@ -35,6 +35,8 @@ class Kind(enum.Enum):
     # A hold. Nothing, unless somebody released it in between: then it stands again, which deletes
     # nothing.
     HOLD = enum.auto()
+    # A touch: the countdown starts a moment later.
+    TOUCH = enum.auto()
     # A second one could undo somebody else's: never sent again.
     CHANGE = enum.auto()
     # Useful only immediately: never sent again, and does not wait for a connection.
@@ -45,7 +47,8 @@ def _may_repeat(kind: Kind, error: SidecarError, attempt: int) -> bool:
     if kind in (Kind.CHANGE, Kind.NOW):
         return False
     if error.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
-        return kind in (Kind.ORDERED_REPORT, Kind.REPORT) and attempt < _MAX_ATTEMPTS
+        is_queued = kind in (Kind.ORDERED_REPORT, Kind.REPORT, Kind.TOUCH)
+        return is_queued and attempt < _MAX_ATTEMPTS
     if error.code is not grpc.StatusCode.UNAVAILABLE:
         return False
     return kind is not Kind.REPORT or error.retry_after is not None

@@ -26,7 +26,7 @@ from ttl_sidecar.errors import SidecarError
 from ttl_sidecar.repeats import Kind
 from ttl_sidecar.time_limits import require_time_limit
 from ttl_sidecar.values import (
-    Answer, Check, Deletion, Item, Key, PlacedHold, TrackResult, UntrackResult)
+    Answer, Check, Deletion, Item, Key, PlacedHold, Touched, TrackResult, UntrackResult)
 
 DEFAULT_ADDRESS = "unix:/run/ttl-sidecar/sidecar.sock"
 MAX_ENTRIES_PER_CALL = 1000
@@ -250,6 +250,18 @@ def untrack(container: str,
     return _in_parts(deletions, call)
 
 
+def touch(container: str, keys: Iterable[Key],
+          unless_touched_within: int) -> Iterator[Call[list[Touched]]]:
+    within = _seconds("unless_touched_within", unless_touched_within)
+
+    def call(part: list[items_pb.ItemKey]) -> Call[list[Touched]]:
+        request = items_pb.TouchItemsRequest(container=container, keys=part,
+                                             unless_touched_within=within)
+        return Call(lambda stubs: stubs.item_service.TouchItems, request,
+                    lambda response: values.touched(response, len(part)), Kind.TOUCH, Limit.REPORT)
+    return _in_parts([values.item_key(key) for key in keys], call)
+
+
 def check(container: str, checks: Iterable[Check],
           as_of: datetime.datetime | None) -> Iterator[Call[list[Answer]]]:
     def call(part: list[Check]) -> Call[list[Answer]]:
@@ -313,12 +325,14 @@ def preview_container(container: container_pb2.Container) -> Download:
 def new_container(id: str, default_ttl: int | None, indexing_mode: int | str | None = None,
                   delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None,
                   show_held: bool = False, requires_holds: bool = False,
-                  feed: feed_pb2.FeedSettings | None = None) -> container_pb2.Container:
+                  feed: feed_pb2.FeedSettings | None = None,
+                  allow_touch: bool = False) -> container_pb2.Container:
     values.require_seconds("default_ttl", default_ttl)
     mode: Any = indexing_mode
     return container_pb2.Container(id=id, default_ttl=default_ttl, indexing_mode=mode,
                                    delete_policy=delete_policy, show_held=show_held,
-                                   requires_holds=requires_holds, feed=feed)
+                                   requires_holds=requires_holds, feed=feed,
+                                   allow_touch=allow_touch)
 
 
 def get_container(id: str) -> Call[container_pb2.Container]:
@@ -356,11 +370,12 @@ def delete_container(id: str, etag: str, force: bool) -> Call[None]:
                    containers_pb.DeleteContainerRequest(id=id, etag=etag, force=force), _nothing)
 
 
-def watch_containers(heartbeat: float, expire_at: bool, show_held: bool) -> Watch:
+def watch_containers(heartbeat: float, expire_at: bool, show_held: bool, touch: bool) -> Watch:
     longest_silence = require_time_limit("heartbeat", 5 * heartbeat)
-    rules = [containers_pb.JUDGING_RULE_EXPIRE_AT] if expire_at else []
-    if show_held:
-        rules.append(containers_pb.JUDGING_RULE_SHOW_HELD)
+    known = [(containers_pb.JUDGING_RULE_EXPIRE_AT, expire_at),
+             (containers_pb.JUDGING_RULE_SHOW_HELD, show_held),
+             (containers_pb.JUDGING_RULE_TOUCH, touch)]
+    rules = [rule for rule, is_known in known if is_known]
     request = containers_pb.WatchContainersRequest(
         heartbeat_interval=_duration(longest_silence / 5), rules=rules)
     return Watch(lambda stubs: stubs.container_service.WatchContainers, request, longest_silence)
@@ -393,11 +408,10 @@ def list_stuck_items(container: str) -> Call[Page[expiry_pb.StuckItem]]:
 
 def forecast(container: str | None, until: datetime.datetime | None, step: int | None,
              default_ttl: int | None) -> Call[expiry_pb.GetForecastResponse]:
-    values.require_seconds("step", step)
     values.require_seconds("default_ttl", default_ttl)
     request = expiry_pb.GetForecastRequest(
-        until=_timestamp("until", until), default_ttl=default_ttl,
-        step=None if step is None else duration_pb2.Duration(seconds=step), **_target(container))
+        until=_timestamp("until", until), default_ttl=default_ttl, step=_seconds("step", step),
+        **_target(container))
     return _read(lambda stubs: stubs.expiry_service.GetForecast, request, _whole)
 
 
@@ -534,10 +548,11 @@ def acknowledge(container: str, name: str, epoch: int, sequence: int) -> Call[in
                  lambda response: response.acknowledged_sequence)
 
 
-def create_subscription(container: str, name: str, kinds: Iterable[int | str],
-                        consumer: str) -> Call[feed_pb2.Subscription]:
-    subscription = feed_pb2.Subscription(container=container, name=name, kinds=_kinds(kinds),
-                                         consumer=consumer)
+def create_subscription(container: str, name: str, kinds: Iterable[int | str], consumer: str,
+                        gate: bool, give_up_after: int | None) -> Call[feed_pb2.Subscription]:
+    subscription = feed_pb2.Subscription(
+        container=container, name=name, kinds=_kinds(kinds), consumer=consumer, gate=gate,
+        give_up_after=_seconds("give_up_after", give_up_after))
     return _change(lambda stubs: stubs.feed_service.CreateSubscription,
                    feed_pb.CreateSubscriptionRequest(subscription=subscription),
                    lambda response: response.subscription)
@@ -679,6 +694,12 @@ def _named_target(container: str | None, all_containers: bool) -> dict[str, Any]
         raise TypeError(f"container = {container!r}, all_containers = {all_containers!r}: the id of "
                         "a container is required, or all_containers=True")
     return _target(container)
+
+
+def _seconds(field: str, seconds: int | None) -> duration_pb2.Duration | None:
+    """Of a field that takes whole ones."""
+    values.require_seconds(field, seconds)
+    return None if seconds is None else duration_pb2.Duration(seconds=seconds)
 
 
 def _duration(seconds: float) -> duration_pb2.Duration:

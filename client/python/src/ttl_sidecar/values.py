@@ -153,7 +153,8 @@ class Visibility(enum.Enum):
 
     VISIBLE = item_pb2.VISIBILITY_VISIBLE
     EXPIRED = item_pb2.VISIBILITY_EXPIRED
-    # Nothing is tracked under the key, and the check carried no ts.
+    # The sidecar does not know: nothing is tracked under the key and the check carried no ts; or the
+    # item may be held, with show_held, or touched, with allow_touch. Show it if you carried its ts.
     UNTRACKED = item_pb2.VISIBILITY_UNTRACKED
 
     @classmethod
@@ -187,6 +188,37 @@ class UntrackResult(enum.Enum):
     @classmethod
     def _missing_(cls, value):
         return cls.UNKNOWN
+
+
+class TouchResult(enum.Enum):
+    """What became of a touch."""
+
+    UNKNOWN = 0
+    TOUCHED = item_service_pb2.TOUCH_RESULT_TOUCHED
+    # The countdown had started within `unless_touched_within`; nothing was changed.
+    RECENT = item_service_pb2.TOUCH_RESULT_RECENT
+    # The item was expired, and stays so.
+    EXPIRED = item_service_pb2.TOUCH_RESULT_EXPIRED
+    # Nothing is tracked under the key, or its state is not known.
+    NOT_TRACKED = item_service_pb2.TOUCH_RESULT_NOT_TRACKED
+
+    @classmethod
+    def _missing_(cls, value):
+        return cls.UNKNOWN
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Touched:
+    """The answer to one touch.
+
+    expire_time  first instant at which the item is expired now, in whole Unix seconds; None if it
+                 never expires or is not tracked
+    touch_time   from when a touched item counts, in whole Unix seconds
+    """
+
+    result: TouchResult
+    expire_time: int | None
+    touch_time: int
 
 
 class PlaceHoldResult(enum.Enum):
@@ -252,6 +284,20 @@ def untrack_results(response: item_service_pb2.UntrackItemsResponse,
     if len(response.results) != count:
         raise errors.wrong_length(len(response.results), count)
     return [UntrackResult(result) for result in response.results]
+
+
+def touched(response: item_service_pb2.TouchItemsResponse, count: int) -> list[Touched]:
+    for got in (len(response.results), len(response.expire_times)):
+        if got != count:
+            raise errors.wrong_length(got, count)
+    return [Touched(TouchResult(result), expire_time or None, response.touch_time)
+            for result, expire_time in zip(response.results, response.expire_times)]
+
+
+def item_key(key: Key) -> item_service_pb2.ItemKey:
+    partition_key, id = key
+    require_key(id, partition_key)
+    return item_service_pb2.ItemKey(partition_key=partition_key, id=id)
 
 
 def placed_hold(response: hold_service_pb2.PlaceHoldResponse, count: int) -> PlacedHold:
