@@ -1,11 +1,6 @@
 #include "client/examples/document_store/archiver.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -17,10 +12,6 @@
 
 namespace documentstore {
 namespace {
-
-absl::Status FileError(const std::string& path, int error) {
-  return absl::UnavailableError(absl::StrCat(path, ": ", std::generic_category().message(error)));
-}
 
 std::string Reason(const absl::Status& status) {
   return absl::CHexEscape(status.ToString(absl::StatusToStringMode::kWithNoExtraData));
@@ -40,13 +31,15 @@ absl::StatusOr<std::string> ToJsonLine(const v1::Document& document) {
 
 absl::StatusOr<std::unique_ptr<Archiver>> Archiver::Start(const DocumentTable& table,
                                                           ttl::TtlClient& client, Target target) {
-  const int file = open(target.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (file < 0) return FileError(target.path, errno);
-  return std::unique_ptr<Archiver>(new Archiver(table, client, std::move(target), file));
+  auto file = ArchiveFile::Open(target.path);
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<Archiver>(
+      new Archiver(table, client, std::move(target), *std::move(file)));
 }
 
-Archiver::Archiver(const DocumentTable& table, ttl::TtlClient& client, Target target, int file)
-    : table_(table), client_(client), target_(std::move(target)), file_(file) {
+Archiver::Archiver(const DocumentTable& table, ttl::TtlClient& client, Target target,
+                   std::unique_ptr<ArchiveFile> file)
+    : table_(table), client_(client), target_(std::move(target)), file_(std::move(file)) {
   ttl::v1::WatchEventsRequest request;
   request.mutable_subscription()->set_container(target_.container);
   request.mutable_subscription()->set_name(target_.subscription);
@@ -62,18 +55,34 @@ Archiver::Archiver(const DocumentTable& table, ttl::TtlClient& client, Target ta
                     }});
 }
 
-Archiver::~Archiver() {
-  watcher_.reset();
-  close(file_);
-}
+Archiver::~Archiver() = default;
 
 void Archiver::Take(const ttl::v1::WatchEventsResponse& response) {
-  if (has_failed_ || response.events().empty()) return;
-  const absl::StatusOr<std::string> lines = LinesOf(response);
-  const absl::Status written = lines.ok() ? Append(*lines) : lines.status();
-  if (written.ok()) return Acknowledge(response);
-  has_failed_ = true;
-  spdlog::error("archive ended: reason=\"{}\"", Reason(written));
+  if (!has_checked_gate_) CheckGate();
+  if (has_failed_) return;
+  if (!response.events().empty()) {
+    const absl::StatusOr<std::string> lines = LinesOf(response);
+    const absl::Status written = lines.ok() ? file_->Append(*lines) : lines.status();
+    if (!written.ok()) {
+      has_failed_ = true;
+      spdlog::error("archive ended: reason=\"{}\"", Reason(written));
+      return;
+    }
+    on_disk_ = {response.epoch(), response.events().rbegin()->sequence()};
+  }
+  // Also with a heartbeat, because deletes wait for it.
+  Acknowledge();
+}
+
+void Archiver::CheckGate() {
+  const auto subscription = client_.feed().GetSubscription(target_.container, target_.subscription);
+  if (!subscription.ok()) return;
+  has_checked_gate_ = true;
+  if (subscription->gate()) return;
+  spdlog::warn(
+      "archive may miss documents: reason=\"deletes do not wait for the subscription, which is no "
+      "gate\" container=\"{}\" subscription=\"{}\"",
+      absl::CHexEscape(target_.container), absl::CHexEscape(target_.subscription));
 }
 
 absl::StatusOr<std::string> Archiver::LinesOf(const ttl::v1::WatchEventsResponse& response) const {
@@ -94,7 +103,7 @@ absl::StatusOr<std::string> Archiver::LineOf(const ttl::v1::Event& event) const 
   if (stored->has_value() && (*stored)->ts() == event.ts()) {
     return ToJsonLine(ToDocument(key, **stored));
   }
-  // The longer the delay of deletes, the fewer of these.
+  // A gate holds back the sidecar's deletes, not those of the store's clients.
   spdlog::warn("not archived: container=\"{}\" partition_key=\"{}\" id=\"{}\" ts={} reason=\"{}\"",
                absl::CHexEscape(key.container), absl::CHexEscape(key.partition_key),
                absl::CHexEscape(key.id), event.ts(),
@@ -102,25 +111,19 @@ absl::StatusOr<std::string> Archiver::LineOf(const ttl::v1::Event& event) const 
   return std::string();
 }
 
-absl::Status Archiver::Append(const std::string& lines) {
-  size_t done = 0;
-  while (done < lines.size()) {
-    const ssize_t written = write(file_, lines.data() + done, lines.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return FileError(target_.path, errno);
-    done += static_cast<size_t>(written);
+void Archiver::Acknowledge() {
+  if (!on_disk_.has_value()) return;
+  const absl::Status status =
+      client_.feed()
+          .Acknowledge(target_.container, target_.subscription, on_disk_->epoch, on_disk_->sequence)
+          .status();
+  if (!status.ok() && !on_disk_->was_refused) {
+    on_disk_->was_refused = true;
+    spdlog::warn("archive not acknowledged: sequence={} reason=\"{}\"", on_disk_->sequence,
+                 Reason(status));
   }
-  return fdatasync(file_) == 0 ? absl::OkStatus() : FileError(target_.path, errno);
-}
-
-void Archiver::Acknowledge(const ttl::v1::WatchEventsResponse& response) {
-  const uint64_t last = response.events(response.events_size() - 1).sequence();
-  const auto acknowledged =
-      client_.feed().Acknowledge(target_.container, target_.subscription, response.epoch(), last);
-  if (acknowledged.ok()) return;
-  // The events come again, with the next stream or the next start.
-  spdlog::warn("archive not acknowledged: sequence={} reason=\"{}\"", last,
-               Reason(acknowledged.status()));
+  // If the sidecar has restarted, the events come again, to be acknowledged then.
+  if (status.ok() || absl::IsOutOfRange(status)) on_disk_.reset();
 }
 
 }  // namespace documentstore

@@ -11,6 +11,7 @@
 #include "client/examples/document_store/document_message.h"
 #include "client/examples/document_store/local_checks.h"
 #include "client/examples/document_store/proto_time.h"
+#include "client/examples/document_store/ttl_condition.h"
 #include "spdlog/spdlog.h"
 
 namespace documentstore {
@@ -35,12 +36,18 @@ absl::Status ForClient(const absl::Status& status, const std::string& container)
     return absl::FailedPreconditionError(absl::StrCat("the sidecar has no container \"", container,
                                                       "\"; create it there (ttlctl) first"));
   }
-  if (absl::IsInvalidArgument(status)) {
+  if (absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status)) {
     return absl::FailedPreconditionError(absl::StrCat("the sidecar refuses: ", status.message()));
   }
   return absl::UnavailableError(
       absl::StrCat("the sidecar does not answer: ",
                    status.ToString(absl::StatusToStringMode::kWithNoExtraData)));
+}
+
+// Whether the same call may succeed later: the sidecar cannot judge, is slow, or has no room.
+bool IsNotNow(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsResourceExhausted(status);
 }
 
 absl::Status ValidateKey(const DocumentKey& key, const std::string& where) {
@@ -56,17 +63,19 @@ absl::Status ValidateKey(const DocumentKey& key, const std::string& where) {
   return status;
 }
 
+absl::Status ValidateTtl(int64_t ttl, const std::string& where, absl::string_view allowed) {
+  if (ttl == -1 || (ttl >= 1 && ttl <= std::numeric_limits<int32_t>::max())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(where, "ttl is ", ttl, "; it must be ", allowed, "-1 or 1 to 2147483647"));
+}
+
 // What the sidecar would refuse must be refused before it is written.
 absl::Status ValidateDocument(const std::string& container, const v1::Document& document,
                               const std::string& where) {
   absl::Status status = ValidateKey({container, document.partition_key(), document.id()}, where);
-  const bool legal_ttl =
-      !document.has_ttl() || document.ttl() == -1 ||
-      (document.ttl() >= 1 && document.ttl() <= std::numeric_limits<int32_t>::max());
-  if (!legal_ttl) {
-    status.Update(absl::InvalidArgumentError(absl::StrCat(
-        where, "ttl is ", document.ttl(), "; it must be absent, -1 or 1 to 2147483647")));
-  }
+  if (document.has_ttl()) status.Update(ValidateTtl(document.ttl(), where, "absent, "));
   constexpr int64_t kMaxExpireAt = 253402300799;  // the end of the year 9999
   const bool legal_expire_at = !document.has_expire_at() ||
                                (document.expire_at() >= 1 && document.expire_at() <= kMaxExpireAt);
@@ -112,6 +121,25 @@ void AddCheck(ttl::v1::CheckVisibilityRequest& request, const DocumentKey& key,
   check.set_ts(record.ts());
   if (record.has_ttl()) check.set_ttl(record.ttl());
   if (record.has_expire_at()) check.set_expire_at(record.expire_at());
+}
+
+// The change that replaces `stored` by `next`.
+Change Stamp(const DocumentKey& key, const std::optional<DocumentRecord>& stored,
+             std::optional<DocumentRecord> next, int64_t ts, uint64_t sequence) {
+  Change change{key, sequence, stored ? stored->ts() : 0, std::move(next), stored.has_value()};
+  if (!change.record) return change;
+  change.ts = ts;
+  change.record->set_ts(ts);
+  change.record->set_sequence(sequence);
+  return change;
+}
+
+// When a document ends, by the answer to its check; nullopt if that does not tell.
+std::optional<int64_t> EndIn(const ttl::v1::CheckVisibilityResponse& answer) {
+  const bool tells =
+      answer.expire_times_size() == 1 && answer.visibilities(0) != ttl::v1::VISIBILITY_UNTRACKED;
+  if (!tells) return std::nullopt;
+  return answer.expire_times(0) == 0 ? kNever : answer.expire_times(0);
 }
 
 bool Shown(ttl::v1::Visibility visibility) { return visibility != ttl::v1::VISIBILITY_EXPIRED; }
@@ -171,7 +199,8 @@ absl::StatusOr<DocumentEngine::Judged> DocumentEngine::Judge(const DocumentKey& 
     auto again = table_.Get(key);
     if (!again.ok()) return again.status();
     if (SameVersion(*stored, *again)) {
-      return Judged{*std::move(stored), Shown(answer->visibilities(0)), answer->judged_at()};
+      return Judged{*std::move(stored), Shown(answer->visibilities(0)), answer->judged_at(),
+                    EndIn(*answer)};
     }
   }
   return KeepsChanging();
@@ -186,19 +215,12 @@ absl::Status DocumentEngine::Admit(const std::string& container) {
   return status.ok() ? status : ForClient(status, container);
 }
 
-absl::StatusOr<Change> DocumentEngine::Stamp(const DocumentKey& key,
-                                             const std::optional<DocumentRecord>& stored,
-                                             std::optional<DocumentRecord> next,
-                                             uint64_t sequence) const {
-  Change change{key, sequence, stored ? stored->ts() : 0, std::move(next), stored.has_value()};
-  if (!change.record) return change;
+absl::StatusOr<int64_t> DocumentEngine::NextTs(const std::optional<DocumentRecord>& stored) const {
   // A clock that steps back must not make the new version older than the one
   // it replaces.
-  change.ts = std::max(change.ts, absl::ToUnixSeconds(clock_()));
-  if (change.ts < 1) return absl::UnavailableError("the store's clock is before 1970");
-  change.record->set_ts(change.ts);
-  change.record->set_sequence(sequence);
-  return change;
+  const int64_t ts = std::max(stored ? stored->ts() : 0, absl::ToUnixSeconds(clock_()));
+  if (ts < 1) return absl::UnavailableError("the store's clock is before 1970");
+  return ts;
 }
 
 absl::Status DocumentEngine::Report(const std::string& container,
@@ -216,7 +238,9 @@ absl::StatusOr<Change> DocumentEngine::ChangeOne(const DocumentKey& key, const D
     // Asked without holding the lock, so that deletes and other writers are not blocked meanwhile.
     const auto judged = Judge(key, Purpose::kWrite);
     if (!judged.ok()) return judged.status();
-    auto next = decide(judged->shown());
+    const auto ts = NextTs(judged->stored);
+    if (!ts.ok()) return ts.status();
+    auto next = decide(*judged, *ts);
     if (!next.ok()) return next.status();
 
     auto lock = table_.locks().Lock({EncodeKey(key)});
@@ -225,12 +249,11 @@ absl::StatusOr<Change> DocumentEngine::ChangeOne(const DocumentKey& key, const D
     if (!SameVersion(*stored, judged->stored)) continue;
     const auto sequence = table_.ReserveSequences(1);
     if (!sequence.ok()) return sequence.status();
-    auto change = Stamp(key, *stored, *std::move(next), *sequence);
-    if (!change.ok()) return change.status();
-    if (auto status = table_.Commit({*change}); !status.ok()) return status;
+    Change change = Stamp(key, *stored, *std::move(next), *ts, *sequence);
+    if (auto status = table_.Commit({change}); !status.ok()) return status;
     lock.clear();
 
-    if (auto status = Report(key.container, {*change}); !status.ok()) return status;
+    if (auto status = Report(key.container, {change}); !status.ok()) return status;
     return change;
   }
   return KeepsChanging();
@@ -242,8 +265,8 @@ absl::StatusOr<v1::CreateDocumentResponse> DocumentEngine::Create(
   auto status = ValidateDocument(request.container(), document, "document.");
   if (!status.ok()) return status;
   const DocumentKey key = KeyOf(request.container(), document);
-  const auto change = ChangeOne(key, [&](const DocumentRecord* shown) -> NextVersion {
-    if (shown != nullptr) return absl::AlreadyExistsError("the document exists");
+  const auto change = ChangeOne(key, [&](const Judged& judged, int64_t) -> NextVersion {
+    if (judged.visible) return absl::AlreadyExistsError("the document exists");
     return ToRecord(document);
   });
   if (!change.ok()) return change.status();
@@ -258,8 +281,8 @@ absl::StatusOr<v1::ReplaceDocumentResponse> DocumentEngine::Replace(
   auto status = ValidateDocument(request.container(), document, "document.");
   if (!status.ok()) return status;
   const DocumentKey key = KeyOf(request.container(), document);
-  const auto change = ChangeOne(key, [&](const DocumentRecord* shown) -> NextVersion {
-    if (auto match = RequireMatch(shown, request.if_match()); !match.ok()) return match;
+  const auto change = ChangeOne(key, [&](const Judged& judged, int64_t) -> NextVersion {
+    if (auto match = RequireMatch(judged.shown(), request.if_match()); !match.ok()) return match;
     return ToRecord(document);
   });
   if (!change.ok()) return change.status();
@@ -272,12 +295,33 @@ absl::StatusOr<v1::TouchDocumentResponse> DocumentEngine::Touch(
     const v1::TouchDocumentRequest& request) {
   const DocumentKey key = KeyOf(request);
   if (auto status = ValidateKey(key, ""); !status.ok()) return status;
-  const auto change = ChangeOne(key, [](const DocumentRecord* shown) -> NextVersion {
-    if (shown == nullptr) return MissingDocument();
-    return *shown;
+  const auto change = ChangeOne(key, [](const Judged& judged, int64_t) -> NextVersion {
+    if (!judged.visible) return MissingDocument();
+    return *judged.shown();
   });
   if (!change.ok()) return change.status();
   v1::TouchDocumentResponse response;
+  *response.mutable_document() = WithoutBody(key, *change->record);
+  return response;
+}
+
+absl::StatusOr<v1::SetDocumentTtlResponse> DocumentEngine::SetTtl(
+    const v1::SetDocumentTtlRequest& request) {
+  const DocumentKey key = KeyOf(request);
+  auto status = ValidateKey(key, "");
+  status.Update(ValidateTtl(request.ttl(), "", ""));
+  if (!status.ok()) return status;
+  const auto change = ChangeOne(key, [&](const Judged& judged, int64_t ts) -> NextVersion {
+    if (!judged.visible) return MissingDocument();
+    DocumentRecord next = *judged.shown();
+    next.set_ttl(request.ttl());
+    // A concurrent touch is as good as one after this write, from which it would count.
+    auto met = RequireCondition(request.condition(), judged.end, EndOf(next, ts));
+    if (!met.ok()) return met;
+    return next;
+  });
+  if (!change.ok()) return change.status();
+  v1::SetDocumentTtlResponse response;
   *response.mutable_document() = WithoutBody(key, *change->record);
   return response;
 }
@@ -286,8 +330,8 @@ absl::StatusOr<v1::DeleteDocumentResponse> DocumentEngine::Delete(
     const v1::DeleteDocumentRequest& request) {
   const DocumentKey key = KeyOf(request);
   if (auto status = ValidateKey(key, ""); !status.ok()) return status;
-  const auto change = ChangeOne(key, [&](const DocumentRecord* shown) -> NextVersion {
-    if (auto match = RequireMatch(shown, request.if_match()); !match.ok()) return match;
+  const auto change = ChangeOne(key, [&](const Judged& judged, int64_t) -> NextVersion {
+    if (auto match = RequireMatch(judged.shown(), request.if_match()); !match.ok()) return match;
     return std::nullopt;
   });
   if (!change.ok()) return change.status();
@@ -337,9 +381,9 @@ absl::StatusOr<std::vector<Change>> DocumentEngine::CommitAll(
     const auto earlier = latest.find(keys[i]);
     const auto stored = earlier == latest.end() ? table_.Get(key) : changes[earlier->second].record;
     if (!stored.ok()) return stored.status();
-    auto change = Stamp(key, *stored, ToRecord(document), *sequence + i);
-    if (!change.ok()) return change.status();
-    changes.push_back(*std::move(change));
+    const auto ts = NextTs(*stored);
+    if (!ts.ok()) return ts.status();
+    changes.push_back(Stamp(key, *stored, ToRecord(document), *ts, *sequence + i));
     latest[keys[i]] = i;
   }
   if (auto status = table_.Commit(changes); !status.ok()) return status;
@@ -349,13 +393,26 @@ absl::StatusOr<std::vector<Change>> DocumentEngine::CommitAll(
 absl::StatusOr<v1::GetDocumentResponse> DocumentEngine::Get(const v1::GetDocumentRequest& request) {
   const DocumentKey key = KeyOf(request);
   if (auto status = ValidateKey(key, ""); !status.ok()) return status;
+  // Before it is judged: in the other order it could expire in between.
+  absl::StatusOr<bool> touched(false);
+  if (request.touch()) touched = TouchInSidecar(key);
+  if (!touched.ok()) return touched.status();
   const auto judged = Judge(key, Purpose::kRead);
   if (!judged.ok()) return judged.status();
   if (judged->shown() == nullptr) return MissingDocument();
   v1::GetDocumentResponse response;
   *response.mutable_document() = ToDocument(key, *judged->shown());
   *response.mutable_judged_at() = judged->judged_at;
+  response.set_touched(*touched);
   return response;
+}
+
+absl::StatusOr<bool> DocumentEngine::TouchInSidecar(const DocumentKey& key) {
+  const auto result = sidecar_.Touch(key);
+  // Whether the document can be shown is for the check to say.
+  if (IsNotNow(result.status())) return false;
+  if (!result.ok()) return ForClient(result.status(), key.container);
+  return *result == ttl::v1::TOUCH_RESULT_TOUCHED || *result == ttl::v1::TOUCH_RESULT_RECENT;
 }
 
 absl::StatusOr<v1::QueryDocumentsResponse> DocumentEngine::Query(

@@ -41,6 +41,7 @@ class DocumentEngine {
   absl::StatusOr<v1::PutDocumentsResponse> Put(const v1::PutDocumentsRequest& request);
   absl::StatusOr<v1::ReplaceDocumentResponse> Replace(const v1::ReplaceDocumentRequest& request);
   absl::StatusOr<v1::TouchDocumentResponse> Touch(const v1::TouchDocumentRequest& request);
+  absl::StatusOr<v1::SetDocumentTtlResponse> SetTtl(const v1::SetDocumentTtlRequest& request);
   absl::StatusOr<v1::GetDocumentResponse> Get(const v1::GetDocumentRequest& request);
   absl::StatusOr<v1::QueryDocumentsResponse> Query(const v1::QueryDocumentsRequest& request);
   absl::StatusOr<v1::DeleteDocumentResponse> Delete(const v1::DeleteDocumentRequest& request);
@@ -53,6 +54,9 @@ class DocumentEngine {
     std::optional<DocumentRecord> stored;
     bool visible = false;
     google::protobuf::Timestamp judged_at;
+    // First second at which it is expired, or kNever; nullopt if the sidecar does not know or was
+    // not asked.
+    std::optional<int64_t> end;
 
     // What clients see; null if the document is missing or expired.
     const DocumentRecord* shown() const { return visible ? &*stored : nullptr; }
@@ -62,8 +66,8 @@ class DocumentEngine {
   // delete it, or an error to change nothing.
   using NextVersion = absl::StatusOr<std::optional<DocumentRecord>>;
 
-  // Decides on the present version, which is null if missing or expired.
-  using Decision = std::function<NextVersion(const DocumentRecord* shown)>;
+  // Decides on the present version. `ts` is that of the next one.
+  using Decision = std::function<NextVersion(const Judged& judged, int64_t ts)>;
 
   // Why a document is judged.
   enum class Purpose { kRead, kWrite };
@@ -88,9 +92,12 @@ class DocumentEngine {
   // OK if a write may begin: the sidecar knows the container, and the outbox is not full.
   absl::Status Admit(const std::string& container);
 
-  // The change that replaces `stored` by `next`. REQUIRES: the lock of the key is held.
-  absl::StatusOr<Change> Stamp(const DocumentKey& key, const std::optional<DocumentRecord>& stored,
-                               std::optional<DocumentRecord> next, uint64_t sequence) const;
+  // ts of a version that is written now and replaces `stored`.
+  absl::StatusOr<int64_t> NextTs(const std::optional<DocumentRecord>& stored) const;
+
+  // Starts the countdown of a document again; false if the sidecar did not, because the document is
+  // expired or not reported yet, or the sidecar away or in doubt.
+  absl::StatusOr<bool> TouchInSidecar(const DocumentKey& key);
 
   absl::Status Report(const std::string& container, const std::vector<Change>& changes);
 

@@ -51,6 +51,11 @@ class DocumentServiceImpl final : public v1::DocumentService::Service {
     usage_(request->container(), kWriteUnits);
     return Answer(engine_.Touch(*request), response);
   }
+  grpc::Status SetDocumentTtl(grpc::ServerContext*, const v1::SetDocumentTtlRequest* request,
+                              v1::SetDocumentTtlResponse* response) override {
+    usage_(request->container(), kWriteUnits);
+    return Answer(engine_.SetTtl(*request), response);
+  }
   grpc::Status GetDocument(grpc::ServerContext*, const v1::GetDocumentRequest* request,
                            v1::GetDocumentResponse* response) override {
     usage_(request->container(), kReadUnits);

@@ -81,7 +81,7 @@ void AddTo(CLI::App& app, Flags& flags) {
   CLI::Option* archive =
       app.add_option("--archive", flags.archive,
                      "Container whose documents are copied to --archive-file when they expire, by "
-                     "its subscription \"archive\"")
+                     "its subscription \"archive\", for which deletes should wait (--gate)")
           ->type_name("CONTAINER");
   app.add_option("--archive-file", flags.archive_file, "File of JSON lines to append to")
       ->type_name("FILE")

@@ -35,10 +35,26 @@ absl::StatusOr<ttl::v1::CheckVisibilityResponse> SidecarClient::Check(
   ttl::v1::CheckVisibilityResponse response;
   auto status = Call(&ttl::v1::ItemService::Stub::CheckVisibility, request, &response);
   if (!status.ok()) return status;
-  if (response.visibilities_size() != request.checks_size()) {
+  if (response.visibilities_size() != request.checks_size() ||
+      response.expire_times_size() != request.checks_size()) {
     return absl::InternalError("not as many answers as checks");
   }
   return response;
+}
+
+absl::StatusOr<ttl::v1::TouchResult> SidecarClient::Touch(const DocumentKey& key) {
+  ttl::v1::TouchItemsRequest request;
+  request.set_container(key.container);
+  ttl::v1::ItemKey& item = *request.add_keys();
+  item.set_partition_key(key.partition_key);
+  item.set_id(key.id);
+  // Times are whole seconds: a second touch within one would gain nothing, and cost a write.
+  request.mutable_unless_touched_within()->set_seconds(1);
+  ttl::v1::TouchItemsResponse response;
+  auto status = Call(&ttl::v1::ItemService::Stub::TouchItems, request, &response);
+  if (!status.ok()) return status;
+  if (response.results_size() != 1) return absl::InternalError("not as many results as keys");
+  return response.results(0);
 }
 
 absl::Status SidecarClient::RequireContainer(const std::string& container) {

@@ -9,12 +9,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/examples/document_store/document_key.h"
 #include "grpcpp/channel.h"
 #include "ttl/v1/item_service.grpc.pb.h"
 
 namespace documentstore {
 
-// The three calls that a store makes to its sidecar. They block, each at most for its deadline, and
+// The four calls that a store makes to its sidecar. They block, each at most for its deadline, and
 // return the sidecar's status: NOT_FOUND means that the container is unknown. Thread-safe.
 class SidecarClient {
  public:
@@ -24,9 +25,13 @@ class SidecarClient {
   absl::Status Track(const ttl::v1::TrackItemsRequest& request);
   absl::Status Untrack(const ttl::v1::UntrackItemsRequest& request);
 
-  // The response has one visibility per check.
+  // The response has one visibility and one expire time per check.
   absl::StatusOr<ttl::v1::CheckVisibilityResponse> Check(
       const ttl::v1::CheckVisibilityRequest& request);
+
+  // Starts the countdown of an item again, unless it has started within the last second.
+  // FAILED_PRECONDITION if the container does not allow it.
+  absl::StatusOr<ttl::v1::TouchResult> Touch(const DocumentKey& key);
 
   // NOT_FOUND if the sidecar does not know the container. Calls the sidecar only if no earlier call
   // has shown that it does, so OK may be out of date.

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "absl/strings/match.h"
 #include "google/protobuf/util/json_util.h"
+#include "tests/testing/captured_log.h"
 #include "tests/testing/fake_sidecar.h"
 #include "tests/testing/wait.h"
 #include "tests/unit/examples/document_store_for_test.h"
@@ -114,6 +115,36 @@ TEST_F(ArchiverTest, AppendsInTheOrderOfTheFeedAlsoAfterARestart) {
   EXPECT_THAT(ArchivedIds(), ElementsAre("b", "a", "c"));
 }
 
+TEST_F(ArchiverTest, ALineThatACrashHasTornIsWrittenAgain) {
+  Tell({*Put("a")}, 5);
+  auto archiver = Start();
+  EXPECT_TRUE(Acknowledges({5}));
+  archiver.reset();
+  std::ofstream(path_, std::ios::app) << R"({"partition_key":"cA==","id":"Yg)";
+  Tell({*Put("b")}, 7);
+  archiver = Start();
+  EXPECT_TRUE(Acknowledges({5, 7}));
+  EXPECT_THAT(ArchivedIds(), ElementsAre("a", "b"));
+}
+
+TEST_F(ArchiverTest, WarnsIfDeletesDoNotWaitForIt) {
+  for (const bool is_gate : {false, true}) {
+    ttl::v1::GetSubscriptionResponse response;
+    response.mutable_subscription()->set_gate(is_gate);
+    feed_.Answer("GetSubscription", response);
+    Tell({*Put("a")}, is_gate ? 7 : 5);
+    ttl::CapturedLog log;
+    auto archiver = Start();
+    EXPECT_TRUE(ttl::WaitUntil([&] { return feed_.Calls("Acknowledge") == (is_gate ? 2 : 1); }));
+    archiver.reset();
+    EXPECT_EQ(absl::StrContains(log.text(), "no gate"), !is_gate) << log.text();
+  }
+  const auto asked = feed_.Requests<ttl::v1::GetSubscriptionRequest>("GetSubscription");
+  ASSERT_THAT(asked, SizeIs(2));
+  EXPECT_EQ(asked[0].container(), kContainer);
+  EXPECT_EQ(asked[0].name(), "archive");
+}
+
 TEST_F(ArchiverTest, LeavesOutWhatIsNoLongerStored) {
   const auto deleted = Put("deleted");
   const auto overwritten = Put("overwritten");
@@ -134,6 +165,28 @@ TEST_F(ArchiverTest, AcknowledgesEventsOfOtherKindsWithoutWritingThem) {
   const auto archiver = Start();
   EXPECT_TRUE(Acknowledges({9}));
   EXPECT_THAT(ArchivedIds(), IsEmpty());
+}
+
+TEST_F(ArchiverTest, AnAcknowledgementThatFailsIsMadeAgainWithTheNextHeartbeat) {
+  Tell({*Put("a")}, 5);
+  feed_.Fail("Acknowledge", {grpc::StatusCode::PERMISSION_DENIED, "another consumer"});
+  feed_.Answer("WatchEvents", ttl::v1::WatchEventsResponse());
+  feed_.Answer("WatchEvents", ttl::v1::WatchEventsResponse());
+  const auto archiver = Start();
+  EXPECT_TRUE(Acknowledges({5, 5}));
+  Tell({*Put("b")}, 6);
+  EXPECT_TRUE(Acknowledges({5, 5, 6}));
+  EXPECT_THAT(ArchivedIds(), ElementsAre("a", "b"));
+}
+
+TEST_F(ArchiverTest, WhatTheSidecarHasNotSentSinceItsRestartComesAgain) {
+  Tell({*Put("a")}, 5);
+  feed_.Fail("Acknowledge", {grpc::StatusCode::OUT_OF_RANGE, "not sent"});
+  feed_.Answer("WatchEvents", ttl::v1::WatchEventsResponse());
+  Tell({*Put("a")}, 5);
+  const auto archiver = Start();
+  EXPECT_TRUE(Acknowledges({5, 5}));
+  EXPECT_THAT(ArchivedIds(), ElementsAre("a", "a"));
 }
 
 TEST_F(ArchiverTest, AcknowledgesNothingThatItCouldNotWrite) {

@@ -109,8 +109,23 @@ class DocumentStoreForTest {
     return DocumentOf(engine().Touch(KeyRequest<v1::TouchDocumentRequest>(id)));
   }
 
+  absl::StatusOr<v1::Document> SetTtl(const std::string& id, int64_t ttl,
+                                      v1::TtlCondition condition) {
+    auto request = KeyRequest<v1::SetDocumentTtlRequest>(id);
+    request.set_ttl(ttl);
+    request.set_condition(condition);
+    return DocumentOf(engine().SetTtl(request));
+  }
+
   absl::StatusOr<v1::Document> Get(const std::string& id) {
     return DocumentOf(engine().Get(KeyRequest<v1::GetDocumentRequest>(id)));
+  }
+
+  // As a reader that keeps what it reads.
+  absl::StatusOr<v1::GetDocumentResponse> GetAndTouch(const std::string& id) {
+    auto request = KeyRequest<v1::GetDocumentRequest>(id);
+    request.set_touch(true);
+    return engine().Get(request);
   }
 
   absl::Status Delete(const std::string& id, const std::string& if_match = "") {

@@ -135,6 +135,14 @@ TEST_F(DocumentStoreServerTest, EveryRequestHasItsPriceWhetherItSucceedsOrNot) {
       documents->DeleteDocument(&remove, KeyRequest<v1::DeleteDocumentRequest>("z"), &removed)
           .ok());
   EXPECT_EQ(Used(container), 1 + 4 * 5);
+
+  grpc::ClientContext set;
+  auto set_ttl = KeyRequest<v1::SetDocumentTtlRequest>("z");
+  set_ttl.set_ttl(60);
+  v1::SetDocumentTtlResponse with_ttl;
+  EXPECT_EQ(documents->SetDocumentTtl(&set, set_ttl, &with_ttl).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(Used(container), 1 + 5 * 5);
   EXPECT_EQ(Used("another"), 0);
 }
 
