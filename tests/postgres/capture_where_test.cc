@@ -154,6 +154,27 @@ TEST_F(CaptureWhereTest, PositionIsAcknowledgedAfterTheLookUpsBeforeIt) {
   EXPECT_THAT(Tracked("jobs"), ElementsAre("|1|5|"));
 }
 
+TEST_F(CaptureWhereTest, LockedTableDoesNotKeepTheRowsOfAnotherFromBeingLookedUp) {
+  Sql("CREATE TABLE tasks (LIKE jobs INCLUDING ALL)");
+  TableConfig tasks = Jobs();
+  tasks.container = "tasks";
+  tasks.table = "tasks";
+  capture_.Begin({Jobs(), tasks});
+  ASSERT_TRUE(capture_.CatchUp());
+  const auto locker = capture_.Connect();
+  ASSERT_TRUE(locker
+                  ->Execute("BEGIN; INSERT INTO jobs VALUES (1, 'completed', to_timestamp(5)); "
+                            "COMMIT; BEGIN; LOCK TABLE jobs")
+                  .ok());
+  Sql("INSERT INTO tasks VALUES (2, 'completed', to_timestamp(6))");
+  EXPECT_TRUE(WaitUntil([&] { return Tracked("tasks").size() == 1; }, absl::Seconds(60)));
+  EXPECT_THAT(Tracked("jobs"), IsEmpty());
+  ASSERT_TRUE(locker->Execute("ROLLBACK").ok());
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_THAT(Tracked("tasks"), ElementsAre("|2|6|"));
+  EXPECT_THAT(Tracked("jobs"), ElementsAre("|1|5|"));
+}
+
 TEST_F(CaptureWhereTest, AnotherConditionReadsTheTableAgain) {
   Sql("INSERT INTO jobs VALUES (1, 'completed', to_timestamp(1)), (2, 'failed', to_timestamp(2))");
   capture_.Begin({Jobs()});

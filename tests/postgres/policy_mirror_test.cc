@@ -159,6 +159,19 @@ TEST_F(PolicyMirrorTest, ContainerThatShowsHeldItemsIsMirroredAndSaid) {
   EXPECT_TRUE(BecomesSound(*mirror));
 }
 
+TEST_F(PolicyMirrorTest, ContainerWhoseItemsMayHaveBeenTouchedIsMirroredAndSaid) {
+  const auto mirror = NewMirror();
+  for (const char* touches : {"allow_touch: true", "has_touches: true"}) {
+    SendSnapshot(absl::StrCat("containers { id: 'c' default_ttl: 60 ", touches, " }"));
+    EXPECT_TRUE(Becomes("c 60"));
+    EXPECT_TRUE(ComesToSay(*mirror, "container \"c\" has or had allow_touch, but SQL hides"));
+    SendSnapshot("containers { id: 'c' default_ttl: 60 }");
+    EXPECT_TRUE(BecomesSound(*mirror));
+  }
+  const auto rules = sidecar_.requests().at(0).rules();
+  EXPECT_EQ(std::count(rules.begin(), rules.end(), v1::JUDGING_RULE_TOUCH), 1);
+}
+
 // A sidecar that comes back with nothing says nothing about what is to be visible; who deletes a
 // container does.
 TEST_F(PolicyMirrorTest, ContainerThatTheSidecarHasLostKeepsItsPolicyUntilSomebodySaysOtherwise) {

@@ -166,6 +166,20 @@ TEST_F(TtlPostgresTest, ContainerThatShowsHeldItemsIsRefused) {
   }
 }
 
+TEST_F(TtlPostgresTest, ContainerWhoseItemsMayHaveBeenTouchedIsRefused) {
+  const std::string address = absl::StrCat("unix:", dir_.File("sidecar.sock"));
+  const std::string config = WriteConfig(absl::StrCat("sidecar: ", address, "\n"));
+  for (const auto& set : {&v1::Container::set_allow_touch, &v1::Container::set_has_touches}) {
+    v1::Container container;
+    container.set_id("shop/orders");
+    (container.*set)(true);
+    const OneContainer sidecar(address, container);
+    const Result checked = RunProgram({"check", "--config", config});
+    EXPECT_EQ(checked.code, ExitCode::kRefused);
+    EXPECT_THAT(checked.err, HasSubstr("problem: container shop/orders has or had allow_touch"));
+  }
+}
+
 TEST_F(TtlPostgresTest, InstallIsRefusedWhileThereAreProblems) {
   const std::string config = WriteConfig("    ttl_column: keep\n");
   for (const std::vector<std::string>& arguments :

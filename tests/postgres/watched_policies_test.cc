@@ -100,6 +100,18 @@ TEST_F(WatchedPoliciesTest, HoldsAreFollowed) {
   EXPECT_FALSE(a().shows_held);
 }
 
+TEST_F(WatchedPoliciesTest, WhereItemsMayHaveBeenTouchedNoneIsReplaced) {
+  const auto a = [&] { return policies_.current()->containers.at("a"); };
+  for (const char* touches : {"allow_touch: true", "has_touches: true"}) {
+    Apply("SNAPSHOT_END", absl::StrCat("containers { id: 'a' ", touches, " }"));
+    EXPECT_TRUE(a().may_be_touched) << touches;
+    EXPECT_TRUE(a().has_holds) << touches;
+    Apply("CHANGE", "containers { id: 'a' }");
+    EXPECT_FALSE(a().may_be_touched);
+    EXPECT_FALSE(a().has_holds);
+  }
+}
+
 TEST_F(WatchedPoliciesTest, OtherContainersAreNotKept) {
   for (int i = 0; i < 1000; ++i) {
     Apply("SNAPSHOT_PART", absl::StrCat("containers { id: 'other", i, "' default_ttl: 1 }"));

@@ -194,16 +194,15 @@ absl::Status ChangeReader::LookUpChanged(absl::Time now) {
   }
   TTL_ASSIGN_OR_RETURN(const bool sees_all, QueriesSeeAll());
   if (!sees_all) return absl::OkStatus();
+  // A locked table keeps no other one waiting.
   for (size_t i = 0; i < changed_.size(); ++i) {
     const absl::Status looked_up = changed_[i].LookUp(
         parts_.database, now, [&](RowReports row) { AddReports(i, std::move(row)); });
-    if (absl::IsAborted(looked_up)) {
-      look_up_at_ = now + kLookUpPause;
-      return absl::OkStatus();
-    }
-    TTL_RETURN_IF_ERROR(looked_up);
+    if (!absl::IsAborted(looked_up)) TTL_RETURN_IF_ERROR(looked_up);
   }
-  if (ended_.has_value()) {
+  if (changed_rows() > 0) {
+    look_up_at_ = now + kLookUpPause;
+  } else if (ended_.has_value()) {
     parts_.positions.Commit(ended_->end_lsn, parts_.pipeline.added(), ended_->first_commit);
     ended_.reset();
   }

@@ -7,10 +7,13 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "client/cpp/container_watcher.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "service/base/mutex.h"
@@ -74,10 +77,10 @@ std::string MirrorStatement(absl::string_view schema, const WatchedPolicySet& po
 void LogChanges(const QueryResult& changes) {
   for (int row = 0; row < changes.rows(); ++row) {
     const auto ttl = changes.Value(row, 1);
-    spdlog::info("container \"{}\": SQL now uses default_ttl {}{}",
-                 std::string(changes.Text(row, 0)),
-                 ttl.has_value() ? std::string(*ttl) : "absent (TTL is off)",
-                 changes.Bool(row, 2) ? ", and replaces no expired row while holds stand" : "");
+    spdlog::info(
+        "container \"{}\": SQL now uses default_ttl {}{}", std::string(changes.Text(row, 0)),
+        ttl.has_value() ? std::string(*ttl) : "absent (TTL is off)",
+        changes.Bool(row, 2) ? ", and replaces no expired row while holds or gates stand" : "");
   }
 }
 
@@ -104,21 +107,30 @@ std::string MissingContainers(const WatchedPolicySet& policies) {
       "; make it with ttlctl containers create, with the default ttl it is to have");
 }
 
-std::string ContainersThatShowHeld(const WatchedPolicySet& policies) {
-  std::vector<std::string> showing;
+// `problem` of the containers with this setting; empty if there is none.
+std::string ProblemOfContainersWith(bool WatchedPolicy::*setting, absl::string_view problem,
+                                    const WatchedPolicySet& policies) {
+  std::vector<std::string> ids;
   for (const auto& [id, policy] : policies.containers) {
-    if (policy.shows_held) showing.push_back(absl::StrCat("\"", id, "\""));
+    if (policy.*setting) ids.push_back(absl::StrCat("\"", id, "\""));
   }
-  if (showing.empty()) return "";
-  return absl::StrCat("container ", absl::StrJoin(showing, ", "),
-                      " has show_held, but SQL hides expired rows under a hold, since it does not "
-                      "know which they are: switch show_held off");
+  if (ids.empty()) return "";
+  return absl::StrCat("container ", absl::StrJoin(ids, ", "), problem);
 }
 
 std::string ProblemsOf(const WatchedPolicySet& policies) {
-  const std::string missing = MissingContainers(policies);
-  const std::string showing = ContainersThatShowHeld(policies);
-  return absl::StrCat(missing, missing.empty() || showing.empty() ? "" : "; ", showing);
+  std::vector<std::string> problems = {
+      MissingContainers(policies),
+      ProblemOfContainersWith(&WatchedPolicy::shows_held,
+                              " has show_held, but SQL hides expired rows under a hold, since it "
+                              "does not know which they are: switch show_held off",
+                              policies),
+      ProblemOfContainersWith(&WatchedPolicy::may_be_touched,
+                              " has or had allow_touch, but SQL hides rows as if they were not "
+                              "touched: use a container without it",
+                              policies)};
+  std::erase(problems, "");
+  return absl::StrJoin(problems, "; ");
 }
 
 }  // namespace
@@ -214,10 +226,11 @@ absl::Status PolicyMirror::Lock(Connection& connection) const {
 
 absl::Status PolicyMirror::Mirror(Connection& connection) {
   ForgetPolicies();
-  ContainerWatcher watcher(sidecar_, kHeartbeat,
-                           {v1::JUDGING_RULE_EXPIRE_AT, v1::JUDGING_RULE_SHOW_HELD},
-                           {[this](const auto& message) { TakeMessage(message); },
-                            [this](const grpc::Status& status) { TakeEnd(status); }});
+  ContainerWatcher watcher(
+      sidecar_, kHeartbeat,
+      {v1::JUDGING_RULE_EXPIRE_AT, v1::JUDGING_RULE_SHOW_HELD, v1::JUDGING_RULE_TOUCH},
+      {[this](const auto& message) { TakeMessage(message); },
+       [this](const grpc::Status& status) { TakeEnd(status); }});
   while (const std::optional<WatchedPolicySet> policies = AwaitPolicies()) {
     const absl::Status status = Write(connection, *policies);
     NoteWritten(status);

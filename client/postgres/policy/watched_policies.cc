@@ -18,8 +18,10 @@ WatchedPolicySet NoneOf(const std::vector<std::string>& containers) {
 WatchedPolicy PolicyOf(const v1::Container& container) {
   WatchedPolicy policy;
   policy.exists = true;
-  policy.has_holds = container.has_holds();
   policy.shows_held = container.show_held();
+  policy.may_be_touched = container.allow_touch() || container.has_touches();
+  // A row that was touched may be live where SQL takes it for expired: none is replaced.
+  policy.has_holds = container.has_holds() || policy.may_be_touched;
   if (container.has_default_ttl() && IsLegalTtl(container.default_ttl())) {
     policy.default_ttl = container.default_ttl();
   }

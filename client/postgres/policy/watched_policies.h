@@ -16,8 +16,9 @@ struct WatchedPolicy {
   bool exists = false;                 // in the sidecar
   bool was_deleted = false;            // reported by the sidecar; else lost, or never there
   std::optional<int64_t> default_ttl;  // absent: TTL is off
-  bool has_holds = false;              // on any of its items
+  bool has_holds = false;              // a row may have to stay: a hold, a gate, or touches
   bool shows_held = false;             // Container.show_held
+  bool may_be_touched = false;         // Container.allow_touch, now or before
 
   friend bool operator==(const WatchedPolicy&, const WatchedPolicy&) = default;
 };

@@ -15,11 +15,18 @@ constexpr char kNeedsLimit[] =
 void CheckContainers(const Config& config, CatalogReport& report) {
   const SidecarView sidecar = SidecarView::Read(config.sidecar);
   for (const TableConfig& table : config.tables) {
-    if (!sidecar.ShowsHeld(table.container)) continue;
-    report.problems.push_back(absl::StrCat(
-        "container ", table.container,
-        " has show_held: expired rows under a hold would have to stay visible, and SQL does not "
-        "know which they are: switch show_held off"));
+    if (sidecar.ShowsHeld(table.container)) {
+      report.problems.push_back(absl::StrCat(
+          "container ", table.container,
+          " has show_held: expired rows under a hold would have to stay visible, and SQL does not "
+          "know which they are: switch show_held off"));
+    }
+    if (sidecar.MayBeTouched(table.container)) {
+      report.problems.push_back(absl::StrCat(
+          "container ", table.container,
+          " has or had allow_touch: rows that were touched would have to stay visible, and SQL "
+          "does not know which they are: use a container without it"));
+    }
   }
 }
 

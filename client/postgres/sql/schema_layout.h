@@ -9,7 +9,8 @@
 // The schema of ttl-postgres, with the objects that do not depend on the configured tables:
 //   policy    default_ttl of each container, mirrored from the sidecar; NULL: TTL is off. revision
 //             is that of the sidecar at the last change, mirrored_at the time of that change.
-//             has_holds: replace_expired removes no row, since it may be under a hold.
+//             has_holds: replace_expired removes no row, since it may be under a hold, or wait
+//             for a gated subscription.
 //   progress  progress of the first scan and of the search for items without a row, by container.
 //   slots     names of all replication slots ever used, for uninstall.
 //   renamed   tables whose name was given to their view, with these names.

@@ -28,7 +28,8 @@ KnownContainers::KnownContainers(const std::shared_ptr<grpc::Channel>& channel, 
       on_change_(std::move(on_change)),
       problem_(absl::UnavailableError(
           absl::StrCat("the sidecar at ", address_, " has not answered yet"))),
-      watcher_(channel, kHeartbeat, {v1::JUDGING_RULE_EXPIRE_AT, v1::JUDGING_RULE_SHOW_HELD},
+      watcher_(channel, kHeartbeat,
+               {v1::JUDGING_RULE_EXPIRE_AT, v1::JUDGING_RULE_SHOW_HELD, v1::JUDGING_RULE_TOUCH},
                {.on_message = [this](const v1::WatchContainersResponse& message) { Take(message); },
                 .on_end = [this](const grpc::Status& status) { End(status); }}) {}
 

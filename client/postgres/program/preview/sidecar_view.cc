@@ -44,6 +44,12 @@ bool SidecarView::ShowsHeld(absl::string_view container) const {
   return found != containers_.end() && found->second.show_held();
 }
 
+bool SidecarView::MayBeTouched(absl::string_view container) const {
+  const auto found = containers_.find(container);
+  if (found == containers_.end()) return false;
+  return found->second.allow_touch() || found->second.has_touches();
+}
+
 DeleteLimit SidecarView::LimitOf(absl::string_view container) const {
   if (!problem_.empty()) {
     return {std::nullopt, absl::StrCat("assumed, as by default, because the sidecar at ", address_,

@@ -29,6 +29,8 @@ class SidecarView {
   DeleteLimit LimitOf(absl::string_view container) const;
   // Whether the container is known to show expired items under a hold, which SQL cannot do.
   bool ShowsHeld(absl::string_view container) const;
+  // Whether items of the container are known to be touched, or to have been, which SQL cannot see.
+  bool MayBeTouched(absl::string_view container) const;
 
  private:
   std::string address_;

@@ -97,8 +97,8 @@ std::string RefuseChangedArchive(const TableDefinition& table) {
                       QuoteText(PlainName(table)), ";\n    END IF;\n");
 }
 
-// While holds stand, the expired row stays and the INSERT meets it: SQL does not know which rows
-// they are on. Asked only if there is such a row.
+// While holds stand or deletes wait for a gated subscription, the expired row stays and the INSERT
+// meets it: SQL does not know which rows that is about. Asked only if there is such a row.
 std::string LeaveHeldRow(const TableDefinition& table, absl::string_view schema) {
   return absl::StrCat("    IF EXISTS (SELECT FROM ", QuoteQualified(schema, "policy"),
                       " AS p WHERE p.container = ", QuoteText(table.config.container),
