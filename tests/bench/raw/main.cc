@@ -1,7 +1,7 @@
 // Does what the sidecar does to LevelDB, without the sidecar.
 //
 //   raw_leveldb load|write|write-singly|read|delete|report --dir DIR [--items N] [--batch N]
-//       [--first N] [--in-flight N] [--seed N] [--warm-up-ms MS] [--length-ms MS]
+//       [--first N] [--in-flight N] [--feed] [--seed N] [--warm-up-ms MS] [--length-ms MS]
 //       [--write-buffer-mib N] [--max-file-mib N] [--block-cache-mib N] [--bloom-bits N]
 //
 // report goes through the sidecar's commit queue, to be compared with write-singly. The
@@ -29,6 +29,7 @@ struct Flags {
   uint64_t batch = 100;
   uint64_t first = 0;
   int in_flight = 64;
+  bool feed = false;
   uint64_t seed = 0;
   ttl::bench::RawOptions tuning;
   int64_t warm_up_ms = 300;
@@ -40,11 +41,13 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->required()
       ->check(CLI::IsMember({"load", "write", "write-singly", "read", "delete", "report"}));
   app.add_option("--dir", flags.directory, "The database")->required();
-  app.add_option("--items", flags.items, "To load; of those loaded to read and delete");
+  app.add_option("--items", flags.items,
+                 "To load, or to report; of those loaded to read and delete");
   app.add_option("--batch", flags.batch, "Items written or deleted at once");
   app.add_option("--first", flags.first, "Items written by earlier runs");
   app.add_option("--in-flight", flags.in_flight, "Items written at once, each by itself")
       ->check(CLI::Range(1, 4096));
+  app.add_flag("--feed", flags.feed, "Report to a container with a feed");
   app.add_option("--seed", flags.seed, "Of the order of reads");
   app.add_option("--warm-up-ms", flags.warm_up_ms, "Not counted");
   app.add_option("--length-ms", flags.length_ms, "Counted");
@@ -59,7 +62,8 @@ absl::StatusOr<Sample> Run(const Flags& flags) {
   const Window window{std::chrono::milliseconds(flags.warm_up_ms),
                       std::chrono::milliseconds(flags.length_ms)};
   if (flags.work == "report") {
-    return ttl::bench::ReportThroughQueue(flags.directory, flags.first, flags.in_flight, window);
+    return ttl::bench::ReportThroughQueue(
+        flags.directory, {flags.first, flags.in_flight, flags.feed, flags.items}, window);
   }
   TTL_ASSIGN_OR_RETURN(const auto database, RawDatabase::Open(flags.directory, flags.tuning));
   if (flags.work == "write-singly") {

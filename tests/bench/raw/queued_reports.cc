@@ -20,10 +20,11 @@ namespace {
 constexpr char kQueuedContainer[] = "bench/queued";
 constexpr int64_t kQueuedTs = 1'800'000'000;
 
-absl::StatusOr<ContainerPtr> ContainerIn(Storage& storage) {
+absl::StatusOr<ContainerPtr> ContainerIn(Storage& storage, bool has_feed) {
   if (ContainerPtr container = storage.containers().Find(kQueuedContainer)) return container;
   ContainerSettings settings;
   settings.policy.default_ttl = 86'400;
+  if (has_feed) settings.feed.emplace();
   return Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
     storage.containers().Create(kQueuedContainer, settings, absl::FromUnixSeconds(kQueuedTs),
                                 std::move(done));
@@ -72,15 +73,22 @@ class Reports {
 
 }  // namespace
 
-absl::StatusOr<Sample> ReportThroughQueue(const std::string& directory, uint64_t first,
-                                          int in_flight, const Window& window) {
+absl::StatusOr<Sample> ReportThroughQueue(const std::string& directory, const QueuedReports& work,
+                                          const Window& window) {
   StorageOptions options;
   options.directory = directory;
   TTL_ASSIGN_OR_RETURN(const auto storage, Storage::Open(options));
-  TTL_ASSIGN_OR_RETURN(const ContainerPtr container, ContainerIn(*storage));
-  Reports reports(*storage, container->number, in_flight);
+  // Nothing is expired by then.
+  const absl::Time now = absl::FromUnixSeconds(kQueuedTs);
+  storage->feed().SetClock([now] { return FeedMoment{now, now}; });
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container, ContainerIn(*storage, work.has_feed));
+  Reports reports(*storage, container->number, work.in_flight);
+  if (work.items > 0) {
+    for (uint64_t i = 0; i < work.items; ++i) reports.Send(Scattered(work.first + i));
+    return Sample{};
+  }
   WindowMeter meter(window, 0);
-  uint64_t sequence = first;
+  uint64_t sequence = work.first;
   do {
     reports.Send(Scattered(sequence++));
   } while (meter.Count(1));

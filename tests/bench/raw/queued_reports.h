@@ -9,11 +9,17 @@
 
 namespace ttl::bench {
 
-// Reports new items to a storage of the sidecar, one by one through its commit queue,
-// `in_flight` of them under way at any time: items per second. `first` items were reported
-// by earlier runs in that directory.
-absl::StatusOr<Sample> ReportThroughQueue(const std::string& directory, uint64_t first,
-                                          int in_flight, const Window& window);
+struct QueuedReports {
+  uint64_t first = 0;  // items that were reported by earlier runs in the directory
+  int in_flight = 64;  // under way at any time
+  bool has_feed = false;
+  uint64_t items = 0;  // to report, however long it takes; 0: until the window is over
+};
+
+// Reports new items to a storage of the sidecar, one by one through its commit queue: items per
+// second; 0 for a number of items.
+absl::StatusOr<Sample> ReportThroughQueue(const std::string& directory, const QueuedReports& work,
+                                          const Window& window);
 
 }  // namespace ttl::bench
 

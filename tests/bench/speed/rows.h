@@ -58,6 +58,13 @@ absl::StatusOr<Row> CheckWhileSweeping(const RowOptions& options);
 // kind of frame.
 absl::StatusOr<std::vector<Row>> CheckWhileFlooded(const RowOptions& options);
 
+// What a feed adds to the cost of reports: while nothing expires, and while much does.
+absl::StatusOr<Row> TrackWithFeed(const RowOptions& options);
+absl::StatusOr<Row> TrackWhileFeeding(const RowOptions& options);
+
+// How long after its second an expiry is told to a consumer.
+absl::StatusOr<Row> FeedDelay(const RowOptions& options);
+
 // What the client library does by itself: judging without a call, and sharing messages.
 absl::StatusOr<std::vector<Row>> JudgeInClient(const RowOptions& options);
 absl::StatusOr<std::vector<Row>> ShareChecks(const RowOptions& options);

@@ -44,6 +44,19 @@ absl::Status CreateContainer(const std::shared_ptr<grpc::Channel>& channel, cons
   return ToStatus(stub->CreateContainer(&context, request, &response), "creating " + id);
 }
 
+absl::Status SwitchFeedOn(const std::shared_ptr<grpc::Channel>& channel,
+                          const std::string& container) {
+  const auto stub = v1::ContainerService::NewStub(channel);
+  grpc::ClientContext context;
+  v1::UpdateContainerRequest request;
+  request.mutable_container()->set_id(container);
+  request.mutable_container()->mutable_feed();
+  request.mutable_update_mask()->add_paths("feed");
+  v1::UpdateContainerResponse response;
+  return ToStatus(stub->UpdateContainer(&context, request, &response),
+                  "switching the feed of " + container + " on");
+}
+
 absl::Status LoadItems(const std::shared_ptr<grpc::Channel>& channel, uint64_t items) {
   TTL_RETURN_IF_ERROR(CreateContainer(channel, kLoadedContainer, kDay));
   TTL_RETURN_IF_ERROR(CreateContainer(channel, kTrackedContainer, kDay));
@@ -65,6 +78,7 @@ absl::Status LoadInheriting(const std::shared_ptr<grpc::Channel>& channel, const
       item.set_partition_key(PartitionKeyOf(i));
       item.set_id(IdOf(i));
       item.set_ts(plan.ts);
+      if (plan.expire_time.has_value()) item.set_ttl(*plan.expire_time - plan.ts);
     }
     TTL_RETURN_IF_ERROR(Track(*stub, request));
   }

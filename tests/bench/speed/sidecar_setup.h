@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -21,12 +22,18 @@ absl::Status CreateContainer(const std::shared_ptr<grpc::Channel>& channel, cons
 // `items` of the loaded one as TruthOf() says.
 absl::Status LoadItems(const std::shared_ptr<grpc::Channel>& channel, uint64_t items);
 
-// Items `first` up to `end` of a container, without a ttl of their own.
+// Gives a container a feed, with the default settings.
+absl::Status SwitchFeedOn(const std::shared_ptr<grpc::Channel>& channel,
+                          const std::string& container);
+
+// Items `first` up to `end` of a container, without a ttl of their own, unless they expire at a
+// time (Unix seconds).
 struct LoadPlan {
   std::string container;
   uint64_t first = 0;
   uint64_t end = 0;
   int64_t ts = 0;
+  std::optional<int64_t> expire_time = {};
 };
 absl::Status LoadInheriting(const std::shared_ptr<grpc::Channel>& channel, const LoadPlan& plan);
 
