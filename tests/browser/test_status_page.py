@@ -622,7 +622,7 @@ class Feeds(PageTest):
         self.sidecar.track("f", [b"a", b"b"], int(time.time()) - 1000)
         self.wait_for(lambda found: found["f"]["feed"].get("expired_items") == "2")
         self.open()
-        self.assertRegex(self.detail("f")["feed"], r"^told up to \S+ ago, 2 expired items stored$")
+        self.assertRegex(self.detail("f")["feed"], r"^announced up to \S+ ago, 2 expired items stored$")
         self.assertNotIn("feed", self.detail("without"))
         self.assert_sound("feed")
 
