@@ -20,7 +20,7 @@
 namespace ttl {
 
 // A SweepHarness with a container "c" that has a feed, and gated subscriptions of it whose
-// consumers read and acknowledge when they are announced to. For one thread, except for HasRead().
+// consumers read and acknowledge when they are told to. For one thread, except for HasRead().
 class GateHarness : public SweepHarness {
  public:
   explicit GateHarness(FeedSettings feed = {}, std::optional<int64_t> default_ttl = -1,

@@ -49,7 +49,7 @@
 // each once for each EXPIRED; the scan finds them again when the gates have passed that.
 //
 // In a container with a feed the announcer has usually announced the expiry of an item long before
-// it is due. If not, the slice tells it, and the next one sends the item.
+// it is due. If not, the slice announces it, and the next one sends the item.
 //
 // Every path either sends, in which case the end of the call wakes the container, or names the time
 // of the next slice. Whatever may change earlier wakes it: commits through DueChanges, a step of

@@ -104,7 +104,7 @@ class Sweeper {
     Levers& levers;
     WakeSignal& wake;
     MomentReader& moments;
-    // What was said to be announced of the feeds; null: nothing.
+    // How far the feeds have announced expiries; null: not known.
     const FeedProgress* feed_progress = nullptr;
   };
 

@@ -368,7 +368,7 @@ bool Transaction::Publish(RecordCache& cache, Catalog& catalog, HoldTable& holds
     changes.containers.emplace_back(number, container);
     if (container == nullptr) hold_changes.deleted_containers.push_back(number);
   }
-  // Before the sweep is announced of what may be due earlier.
+  // Before the sweep learns what may be due earlier.
   holds.Publish(hold_changes);
   const std::vector<uint64_t> freed = feed_.Publish(changes.containers);
   changes.pause_of_all = pause_of_all_kept_;

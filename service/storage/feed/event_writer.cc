@@ -46,9 +46,9 @@ bool MayRevive(const StoredItem& before, const StoredItem& after) {
   return before.state_unknown || before.version.times.touch_time != after.version.times.touch_time;
 }
 
-// Whether a report changes nothing of what was announced of the item. An announced item that it may
-// revive is judged now, and without a judging time its EXPIRED ends here, because nothing would end
-// it later.
+// Whether a report changes nothing of what was announced about the item. An announced item that it
+// may revive is judged now, and without a judging time its EXPIRED ends here, because nothing would
+// end it later.
 bool GoesOn(FeedChanges& changes, const Container& container, const StoredItem& before,
             const StoredItem& after) {
   if (!IsSameVersion(before.version, after.version)) return false;

@@ -21,7 +21,7 @@
 // failed, are not reserved, so they must not be published either.
 //
 // A gate passes an event by its acknowledgement, by being given up, or because it cannot read the
-// event any more (gate_sequence), in which case GateView::again_up_to announces the sweep to log
+// event any more (gate_sequence), in which case GateView::again_up_to makes the sweep log
 // the EXPIRED again. Being given up is not stored: after a start housekeeping finds it out anew.
 // But what was dropped before that, without being acknowledged, and without raising gate_sequence,
 // must have been given up.

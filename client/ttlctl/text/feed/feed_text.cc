@@ -44,7 +44,7 @@ std::string OldestText(const v1::Subscription& subscription) {
 std::string LostEventsText(const v1::Subscription& subscription) {
   const std::string text = "EVENTS WERE DROPPED that it had not acknowledged.";
   if (subscription.gate()) {
-    return absl::StrCat(text, " What they announced of is\nannounced again before it is deleted");
+    return absl::StrCat(text, " Their items are\nannounced again before they are deleted");
   }
   return absl::StrCat(text, " Compare with the store, then\nttlctl subscriptions acknowledge ",
                       IdArguments({subscription.container(), subscription.name()}),
